@@ -112,7 +112,7 @@ struct LookedAt<'a> {
 }
 
 /// Sums with more registers than this are not looked through.
-const MOST_STEPS: u32 = 12;
+const MOST_STEPS: u32 = 8;
 
 impl<'a> LookedAt<'a> {
     fn of(kernel: &'a Kernel) -> BTreeSet<Name> {

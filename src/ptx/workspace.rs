@@ -1,16 +1,16 @@
 //! The memory through which the blocks of a cooperative launch wait for each other, as a variable.
 //!
 //! Input: a [`Module`]. Output: the same, where the address that a function composes of `%envreg1` (its high half) and
-//! `%envreg2` (its low half) is that of a variable [`NAME`] in global memory. Establishes: each such address names the one
+//! `%envreg2` (its low half), and accesses memory at, is that of a variable [`NAME`] in global memory. Establishes: each such address names the one
 //! variable. Why: `grid.sync()` of cooperative groups finds its counter there, and nothing else in PTX says where it is. Relies on: the driver
 //! gives a cooperative launch memory of its own, cleared, and its address in these two registers; in other launches it
 //! is 0, and the code of cooperative groups traps. Reference: PTX ISA, `%envreg`; CUDA Programming Guide, "Grid Synchronization".
 
 use super::ast::{
-    Function, Instruction, IntOp, Item, Linkage, Module, Op, Operand, RegisterId, ScalarType, SpecialRegister,
-    StateSpace, Variable, VariableRef,
+    Address, AddressBase, Function, Instruction, IntOp, Item, Linkage, Module, Op, Operand, RegisterId, ScalarType,
+    SpecialRegister, StateSpace, Variable, VariableRef,
 };
-use super::roles::registers;
+use super::roles::{Slot, registers, visit};
 use crate::span::Span;
 use std::collections::BTreeMap;
 
@@ -60,7 +60,8 @@ pub(super) fn name(module: &mut Module) {
         space: StateSpace::Global,
         ty: ScalarType::B(8),
         size: Some(SIZE),
-        align: 8,
+        // What the accesses of its words take for granted.
+        align: 4,
         linkage: Linkage::Internal,
         pointer: None,
         initialised: false,
@@ -108,8 +109,16 @@ fn found(function: &Function) -> Found {
     let indices = |is_it: &dyn Fn(&Instruction) -> bool| {
         instructions.iter().filter(|(_, instruction)| is_it(instruction)).map(|(index, _)| *index).collect()
     };
-    let addresses = indices(&composes);
-    let halves = if is_apart { indices(&|instruction| reads(&instruction.op)) } else { Vec::new() };
+    let addresses: Vec<usize> = indices(&composes);
+    if !instructions.iter().any(|(_, instruction)| halves.accesses(instruction)) {
+        return Found::default();
+    }
+    // A register that is written elsewhere, too, may hold a half where it is asked for.
+    let is_half = |instruction: &Instruction| {
+        let (_, written) = registers(instruction);
+        reads(&instruction.op) && !written.is_empty() && written.iter().all(is_part)
+    };
+    let halves = if is_apart { indices(&is_half) } else { Vec::new() };
     Found { addresses, halves }
 }
 
@@ -152,6 +161,34 @@ impl Halves<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Whether an instruction accesses memory at the address, or behind it.
+    fn accesses(&self, instruction: &Instruction) -> bool {
+        let mut found = false;
+        visit(&mut instruction.op.clone(), &mut |slot| {
+            if let Slot::Address(Address { base: AddressBase::Register(base), .. }) = slot {
+                found |= self.is_address(&Operand::Register(*base));
+            }
+        });
+        found
+    }
+
+    /// Whether an operand has the address, or a number more.
+    fn is_address(&self, operand: &Operand) -> bool {
+        let mut operand = operand;
+        for _ in 0..MOST_STEPS {
+            operand = match self.writer(operand) {
+                Some(op) if self.compose(op) => return true,
+                Some(Op::Mov { src, .. } | Op::Cvta { src, .. }) => src,
+                Some(Op::Int { op: IntOp::Add, sources, .. }) => match &sources[..] {
+                    [address, Operand::Integer(_)] => address,
+                    _ => return false,
+                },
+                _ => return false,
+            };
+        }
+        false
     }
 
     /// Whether an operand has one of the registers as a number.

@@ -2,8 +2,8 @@
 //!
 //! Input: a predicated barrier. Output: a divergence assertion and [`StmtKind::Order`]. Establishes:
 //! what was logged is forgotten only when both threads take part, and are of one block and the barrier of the whole block, or
-//! the barrier is one of the grid ([`ALL_BLOCKS`]). Relies on: `kernel::messages` for what such a barrier orders. Reference: the lock-step paper, Table 3
-//! (sync); PTX `bar`, `barrier`, `exit`.
+//! the barrier is one of the grid ([`ALL_BLOCKS`]). Relies on: `kernel::messages` for what such a barrier orders. Reference: the
+//! lock-step paper, Table 3 (sync); PTX `bar`, `barrier`, `exit`.
 
 use super::copies::Copies;
 use super::{Options, Pair, barrier_invariants};

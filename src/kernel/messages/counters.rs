@@ -9,12 +9,12 @@
 use super::super::completion::{RELEASES, accessed};
 use super::super::numbers::number;
 use super::super::tickets::{ADDS, signed};
+use super::comparisons::at_least;
 use super::observations::{Condition, Observation};
 use super::writers::{Write, Writer};
 use super::{Ways, is_read};
-use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, UnaryOp};
+use crate::ivl::ast::{ExprKind, ExprRef, Name};
 use crate::ivl::attributes::Attributes;
-use crate::ivl::bv::{Builtin, BvOp, parse_builtin};
 use crate::ivl::visit::free_vars;
 use crate::twothread::copies::Variation;
 use std::collections::BTreeMap;
@@ -124,27 +124,12 @@ impl<'b> Ways<'_, 'b> {
                 let fails = |value| number(&condition, &BTreeMap::from([(loaded, value)])) == Some(0);
                 total > 0 && total <= MOST_COUNTED && (0..total).all(fails)
             }
-            Total::Blocks(blocks) => !observation.adds && is_at_least(&condition, true, loaded, blocks),
+            Total::Blocks(blocks) => {
+                // Sizes of grids are below 2^31, and so is what is counted: with a sign or without makes no difference.
+                let is_it = |e: &ExprRef| matches!(&e.kind, ExprKind::Var(name) if name == loaded);
+                let least = at_least(&condition, true, &is_it);
+                !observation.adds && least.is_some_and(|least| least.number == blocks && least.more == 0)
+            }
         }
-    }
-}
-
-/// Whether a variable is no less than a number where a formula holds (or, not `holds`, does not), if it was at most that.
-fn is_at_least(e: &ExprRef, holds: bool, variable: &Name, number: &ExprRef) -> bool {
-    let is_it = |e: &ExprRef| matches!(&e.kind, ExprKind::Var(name) if name == variable);
-    let sides = |a: &ExprRef, b: &ExprRef| (is_it(a) && b == number, is_it(b) && a == number);
-    match &e.kind {
-        ExprKind::Unary(UnaryOp::Not, inner) => is_at_least(inner, !holds, variable, number),
-        ExprKind::Binary(BinaryOp::Eq, a, b) if holds => sides(a, b) != (false, false),
-        ExprKind::Binary(BinaryOp::Ne, a, b) if !holds => sides(a, b) != (false, false),
-        ExprKind::Call(name, args) => match (parse_builtin(name.as_str()), &args[..]) {
-            // Sizes of grids are below 2^31, and so is what is counted: with a sign or without makes no difference.
-            (Some(Builtin::Op(BvOp::Uge | BvOp::Sge, _)), [a, b]) if holds => sides(a, b).0,
-            (Some(Builtin::Op(BvOp::Ule | BvOp::Sle, _)), [a, b]) if holds => sides(a, b).1,
-            (Some(Builtin::Op(BvOp::Ult | BvOp::Slt, _)), [a, b]) if !holds => sides(a, b).0,
-            (Some(Builtin::Op(BvOp::Ugt | BvOp::Sgt, _)), [a, b]) if !holds => sides(a, b).1,
-            _ => false,
-        },
-        _ => false,
     }
 }

@@ -8,22 +8,18 @@ use super::super::paths::Position;
 use super::super::polynomial::Polynomial;
 use super::super::tickets::{ADDS, signed};
 use super::Ways;
-use super::grid::{Arrival, Site, operation};
+use super::comparisons::{Least, at_least};
+use super::grid::{Arrival, Site};
 use super::observations::{Condition, Observation};
 use super::rounds::Rounds;
-use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, StmtKind};
-use crate::ivl::bv::{self, BvOp};
+use crate::ivl::ast::{ExprKind, ExprRef, Name, StmtKind};
 use crate::twothread::copies::Variation;
 
 /// A number for which a thread waits.
 pub(super) struct Goal<'b> {
     /// Where it is compared with the counter.
     pub(super) at: Position,
-    pub(super) number: &'b ExprRef,
-    /// What is waited for is so much more.
-    pub(super) more: u32,
-    /// Whether the counter has to have it; or at least as much.
-    pub(super) is_exact: bool,
+    pub(super) least: Least<'b>,
 }
 
 impl<'b> Ways<'_, 'b> {
@@ -34,8 +30,8 @@ impl<'b> Ways<'_, 'b> {
             let passes =
                 self.paths.leads(at, site.closing, &[at]) && self.paths.leads(site.closing, observation.branch, &[at]);
             let is_loaded = |e: &ExprRef| self.is_result(e, at, (condition.loaded, observation.load));
-            let (number, more, is_exact) = goal(comparison, holds, &is_loaded)?;
-            (!passes).then_some(Goal { at, number, more, is_exact })
+            let least = at_least(comparison, holds, &is_loaded)?;
+            (!passes).then_some(Goal { at, least })
         };
         let found = |observation: &Observation, condition: &Condition<'b>| goal(observation, condition).is_some();
         if signed(arrival.stmt, ADDS) != Some(1) || !self.waits(site, &arrival.word, found, &[]) {
@@ -58,7 +54,8 @@ impl<'b> Ways<'_, 'b> {
         let rounds = Rounds::of(&self.paths, &of_launch, sites.iter().map(|site| site.closing).collect());
         let Some(blocks) = self.number_of_blocks() else { return false };
         let is_right = |goal: &Goal<'_>| {
-            let number = rounds.value(goal.number, goal.at).map(|value| value.plus(&Polynomial::number(goal.more), 1));
+            let Least { number, more, .. } = goal.least;
+            let number = rounds.value(number, goal.at).map(|value| value.plus(&Polynomial::number(more), 1));
             number == Some(rounds.number(goal.at).times(&blocks))
         };
         sites.iter().all(|site| !site.goals.is_empty() && site.goals.iter().all(is_right))
@@ -80,27 +77,4 @@ impl<'b> Ways<'_, 'b> {
             None => false,
         }
     }
-}
-
-/// The number that one side has, or is at least, where a comparison holds (or, not `holds`, does not): so much more than an expression, and
-/// whether it is that number.
-fn goal<'e>(e: &'e ExprRef, holds: bool, is_it: &dyn Fn(&ExprRef) -> bool) -> Option<(&'e ExprRef, u32, bool)> {
-    let (a, b, is_greater, more) = match &e.kind {
-        ExprKind::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), a, b) if bv::width(a) == 32 => {
-            let other = if is_it(a) { b } else { a };
-            return ((is_it(a) || is_it(b)) && (*op == BinaryOp::Eq) == holds).then_some((other, 0, true));
-        }
-        _ => {
-            let (op, a, b) = operation(e)?;
-            match (op, holds) {
-                (BvOp::Uge | BvOp::Sge, true) | (BvOp::Ult | BvOp::Slt, false) => (a, b, true, 0),
-                (BvOp::Ule | BvOp::Sle, true) | (BvOp::Ugt | BvOp::Sgt, false) => (a, b, false, 0),
-                (BvOp::Ugt | BvOp::Sgt, true) | (BvOp::Ule | BvOp::Sle, false) => (a, b, true, 1),
-                (BvOp::Ult | BvOp::Slt, true) | (BvOp::Uge | BvOp::Sge, false) => (a, b, false, 1),
-                _ => return None,
-            }
-        }
-    };
-    let (greater, less) = if is_greater { (a, b) } else { (b, a) };
-    is_it(greater).then_some((less, more, false))
 }

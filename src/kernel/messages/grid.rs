@@ -2,8 +2,8 @@
 //!
 //! Input: the blocks. Output: the barriers of the block, [`ALL_BLOCKS`], behind which a thread knows that all threads of all blocks have come
 //! to them as often as it has. Establishes: what a thread did before it passed such a barrier for the nth time comes before what any thread of the
-//! launch does when it has passed it for the nth time, but for accesses of the words by which they wait, if all pass the same ones in the same order, which `twothread` asserts. Relies
-//! on: words hold 0 when the launch starts; there are fewer than 2^31 blocks; threads of a block that part at a
+//! launch does when it has passed it for the nth time, but for accesses of the words by which they wait, if all pass the same ones in
+//! the same order, which `twothread` asserts. Relies on: words hold 0 when the launch starts; there are fewer than 2^31 blocks; threads of a block that part at a
 //! barrier fail its assertion. Reference: PTX ISA, memory consistency model (release and acquire patterns, observation through
 //! chains of read-modify-writes); CUDA Programming Guide, "Grid Synchronization".
 //!
@@ -32,12 +32,13 @@ use super::super::polynomial::Polynomial;
 use super::super::regions::Space;
 use super::super::tickets::{ADDS, signed};
 use super::super::winners::EXCHANGES;
+use super::comparisons::{are_different, is_flipped, is_literal, operation};
 use super::goals::Goal;
 use super::observations::{Condition, Observation};
 use super::{GridBarrier, Ways, is_other, is_read};
-use crate::ivl::ast::{Barrier, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind, UnaryOp};
+use crate::ivl::ast::{Access, Barrier, ExprKind, ExprRef, Name, Stmt, StmtKind};
 use crate::ivl::attributes::Attributes;
-use crate::ivl::bv::{self, Builtin, BvOp, parse_builtin};
+use crate::ivl::bv::{self, BvOp};
 use crate::ptx::ast::Module;
 use crate::twothread::copies::Variation;
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,7 +84,7 @@ impl Site<'_> {
     }
 
     fn barriers(&self) -> impl Iterator<Item = GridBarrier> {
-        let must_not_wrap = self.goals.iter().any(|goal| !goal.is_exact);
+        let must_not_wrap = self.goals.iter().any(|goal| !goal.least.is_exact);
         self.arrays().into_iter().map(move |array| GridBarrier {
             at: self.closing,
             array: array.clone(),
@@ -123,12 +124,9 @@ impl<'b> Ways<'_, 'b> {
         for (at, stmt) in self.paths.statements().filter(|(_, stmt)| !is_other(stmt) && !is_read(stmt)) {
             let StmtKind::Atomic { dst, access } = &stmt.kind else { continue };
             // What a lane has of its leader's addition is no addition of its own.
-            let is_counter = access.bytes == 4
+            let is_counter = self.is_strong_word(access)
                 && !stmt.attributes.has(SHARE)
-                && access.guard.is_none()
                 && access.collective.is_none()
-                && access.strong.is_some_and(|scope| scope >= self.lowering.least_scope(&access.array))
-                && self.lowering.space(&access.array) == Some(Space::Global)
                 && self.lowering.starts_with_zero(module, &access.array);
             let word = is_counter.then(|| self.over_launch(&access.offset, at)).flatten();
             found.extend(word.map(|word| Arrival { at, stmt, old: dst.as_ref(), word: (&access.array, word) }));
@@ -159,7 +157,7 @@ impl<'b> Ways<'_, 'b> {
         let is_true = |e: &ExprRef| number(&self.of_thread_0(e), &BTreeMap::new()) == Some(1);
         let ids = self.identified(&conditions);
         let is_zero = |id: &ExprRef| match &id.kind {
-            ExprKind::Var(name) => ids.get(name).is_some_and(is_literal_zero),
+            ExprKind::Var(name) => ids.get(name).is_some_and(|id| is_literal(id, 0)),
             _ => true,
         };
         let mut past = self.opposites(&conditions);
@@ -225,7 +223,7 @@ impl<'b> Ways<'_, 'b> {
             let ids = self.identified(&[if is_first { condition.clone() } else { bv::not(condition.clone()) }]);
             let blocks = self.lowering.launch.ids().into_iter().skip(3);
             let is_one_block = blocks.into_iter().all(|(id, _)| match &id.kind {
-                ExprKind::Var(name) => ids.get(name).is_some_and(is_literal_zero),
+                ExprKind::Var(name) => ids.get(name).is_some_and(|id| is_literal(id, 0)),
                 _ => true,
             });
             let sum = Polynomial::of(much)?.plus(&self.number_of_blocks()?, 1);
@@ -257,71 +255,80 @@ impl<'b> Ways<'_, 'b> {
 
     /// The word of the generation, and what changes it and the counter.
     fn generation(&self, site: &Site<'b>, arrival: &Arrival<'b>) -> Option<(Word<'b>, Vec<Position>)> {
-        let resets_itself = self.resets_itself(arrival);
-        if !resets_itself && signed(arrival.stmt, ADDS) != Some(1) {
-            return None;
-        }
-        let is_change = |(place, stmt): &(Position, &Stmt)| {
-            *place != site.arrival && !is_read(stmt) && self.paths.leads(site.opening, *place, &[site.closing])
-        };
-        let changes: Vec<(Position, &'b Stmt)> =
-            self.paths.statements().filter(|(_, stmt)| accessed(stmt).is_some()).filter(is_change).collect();
-        let (at, stmt) = *changes.iter().max_by_key(|(place, _)| {
-            changes.iter().filter(|(other, _)| self.paths.dominates(*other, *place)).count()
-        })?;
-        let access = accessed(stmt).filter(|access| access.bytes == 4 && access.guard.is_none() && !is_other(stmt))?;
+        let (changes, (at, stmt)) = self.changes_of_last(site, arrival)?;
+        let access = accessed(stmt)?;
         let word = (&access.array, self.over_launch(&access.offset, at)?);
-        let resets: Vec<&(Position, &Stmt)> = changes.iter().filter(|(place, _)| *place != at).collect();
-        let is_reset = |(place, stmt): &(Position, &'b Stmt)| {
-            let access = accessed(stmt)?;
-            let written = self.write(*place, stmt, access)?;
-            let is_whole = matches!(stmt.kind, StmtKind::Store { .. }) || stmt.attributes.has(EXCHANGES);
-            let same = is_whole
-                && access.guard.is_none()
-                && (&access.array, self.over_launch(&access.offset, *place)?) == arrival.word;
-            Some(same && written.number == 0 && access.bytes == 4 && self.paths.dominates(*place, at))
-        };
-        let is_reset_once = match &resets[..] {
-            [] => resets_itself,
-            [one] => !resets_itself && is_reset(one) == Some(true),
-            _ => false,
-        };
-        let is_global = self.lowering.space(word.0) == Some(Space::Global);
         let is_other_word = match (word.0 == arrival.word.0, &word.1.kind, &arrival.word.1.kind) {
             (false, ..) => true,
             (true, ExprKind::Bv(a), ExprKind::Bv(b)) => a.abs_diff(*b) >= 4,
             _ => false,
         };
-        let is_last = changes.iter().all(|(place, _)| self.is_last_one(arrival, *place));
-        let least = self.lowering.least_scope(word.0);
-        let is_strong = access.strong.is_some_and(|scope| scope >= least);
-        if !(is_reset_once && is_global && is_other_word && is_last && is_strong && self.passes_on(arrival, (at, stmt)))
-        {
+        let is_word = is_other_word && !is_other(stmt) && self.is_strong_word(access);
+        if !(is_word && self.passes_on(arrival, (at, stmt))) {
             return None;
         }
-        // What thread 0 found there before it arrived.
-        let before = self.paths.statements().find_map(|(load, stmt)| match &stmt.kind {
-            StmtKind::Load { dst, access }
-                if !is_other(stmt)
-                    && access.guard.is_none()
-                    && access.bytes == 4
-                    && access.strong.is_some_and(|scope| scope >= least)
-                    && self.paths.dominates(site.opening, load)
-                    && self.paths.dominates(load, site.arrival)
-                    && self.over_launch(&access.offset, load).is_some_and(|offset| (&access.array, offset) == word) =>
-            {
-                Some((dst, load))
-            }
-            _ => None,
-        })?;
+        let before = self.found_before(site, &word)?;
         let is_new = signed(stmt, ADDS) == Some(1) || self.is_next((at, stmt), before) == Some(true);
         let found = |observation: &Observation, condition: &Condition<'b>| {
             let given = [(condition.loaded, observation.load), before];
             let value = self.paths.value_over(condition.condition, observation.branch, &given, &|_| false);
             value.is_some_and(|value| are_different(&value, true, [condition.loaded, before.0]))
         };
-        let waits = is_new && self.waits(site, &word, found, &[at]);
-        waits.then(|| (word, changes.iter().map(|(place, _)| *place).collect()))
+        (is_new && self.waits(site, &word, found, &[at])).then_some((word, changes))
+    }
+
+    /// What is changed where the addition has returned the greatest number: the counter, if it does not go back to 0 by itself, and
+    /// behind that the generation.
+    fn changes_of_last(&self, site: &Site<'b>, arrival: &Arrival<'b>) -> Option<(Vec<Position>, (Position, &'b Stmt))> {
+        let is_change = |(place, stmt): &(Position, &Stmt)| {
+            *place != site.arrival
+                && accessed(stmt).is_some()
+                && !is_read(stmt)
+                && self.paths.leads(site.opening, *place, &[site.closing])
+        };
+        let changes: Vec<(Position, &'b Stmt)> = self.paths.statements().filter(is_change).collect();
+        let is_reset = |(place, stmt): (Position, &'b Stmt)| {
+            let access = accessed(stmt)?;
+            let is_whole = matches!(stmt.kind, StmtKind::Store { .. }) || stmt.attributes.has(EXCHANGES);
+            let is_zero = self.write(place, stmt, access)?.number == 0 && access.guard.is_none();
+            let is_counter = (&access.array, self.over_launch(&access.offset, place)?) == arrival.word;
+            Some(is_whole && is_zero && is_counter && access.bytes == 4)
+        };
+        let last = match changes[..] {
+            [one] if self.resets_itself(arrival) => one,
+            [a, b] if signed(arrival.stmt, ADDS) == Some(1) => {
+                let (first, last) = if self.paths.dominates(a.0, b.0) { (a, b) } else { (b, a) };
+                (self.paths.dominates(first.0, last.0) && is_reset(first)?).then_some(last)?
+            }
+            _ => return None,
+        };
+        let places: Vec<Position> = changes.iter().map(|(place, _)| *place).collect();
+        places.iter().all(|place| self.is_last_one(arrival, *place)).then_some((places, last))
+    }
+
+    /// Whether an access is of a word that all blocks have, and strong between them.
+    fn is_strong_word(&self, access: &Access) -> bool {
+        access.bytes == 4
+            && access.guard.is_none()
+            && access.strong.is_some_and(|scope| scope >= self.lowering.least_scope(&access.array))
+            && self.lowering.space(&access.array) == Some(Space::Global)
+    }
+
+    /// What thread 0 has loaded of a word before it arrives.
+    fn found_before(&self, site: &Site<'_>, word: &Word<'_>) -> Option<(&'b Name, Position)> {
+        self.paths.statements().find_map(|(load, stmt)| match &stmt.kind {
+            StmtKind::Load { dst, access }
+                if access.array == *word.0
+                    && !is_other(stmt)
+                    && self.is_strong_word(access)
+                    && self.paths.dominates(site.opening, load)
+                    && self.paths.dominates(load, site.arrival)
+                    && self.over_launch(&access.offset, load).as_ref() == Some(&word.1) =>
+            {
+                Some((dst, load))
+            }
+            _ => None,
+        })
     }
 
     /// Whether an `atom.inc` makes the counter 0 when all have counted.
@@ -407,89 +414,5 @@ impl<'b> Ways<'_, 'b> {
     pub(super) fn number_of_blocks(&self) -> Option<Polynomial> {
         let [x, y, z] = [0, 1, 2].map(|axis| Polynomial::of(&self.lowering.launch.blocks(axis)));
         Some(x?.times(&y?).times(&z?))
-    }
-}
-
-fn is_literal(e: &ExprRef, number: u128) -> bool {
-    matches!(e.kind, ExprKind::Bv(value) if value == number)
-}
-
-fn is_literal_zero(e: &ExprRef) -> bool {
-    is_literal(e, 0)
-}
-
-/// Whether two variables differ in their highest bits where a formula holds (or, not `holds`, does not).
-fn is_flipped(e: &ExprRef, holds: bool, of: [&Name; 2]) -> bool {
-    let high = |e: &ExprRef| is_literal(e, 1 << 31);
-    let differs = |e: &ExprRef| matches!(operation(e), Some((BvOp::Xor, a, b)) if are(a, b, of));
-    let masked =
-        |e: &ExprRef| matches!(operation(e), Some((BvOp::And, a, b)) if differs(a) && high(b) || high(a) && differs(b));
-    let bit =
-        |a: &ExprRef, b: &ExprRef, is_set: bool| masked(a) && (is_set && high(b) || !is_set && is_literal_zero(b));
-    let (zero, minus) = (is_literal_zero, |e: &ExprRef| is_literal(e, (1 << 32) - 1));
-    match &e.kind {
-        ExprKind::Unary(UnaryOp::Not, inner) => is_flipped(inner, !holds, of),
-        ExprKind::Binary(BinaryOp::And, a, b) if holds => is_flipped(a, true, of) || is_flipped(b, true, of),
-        ExprKind::Binary(BinaryOp::Or, a, b) if !holds => is_flipped(a, false, of) || is_flipped(b, false, of),
-        ExprKind::Binary(BinaryOp::Eq, a, b) => bit(a, b, holds) || bit(b, a, holds),
-        ExprKind::Binary(BinaryOp::Ne, a, b) => bit(a, b, !holds) || bit(b, a, !holds),
-        ExprKind::Call(..) => match operation(e) {
-            Some((BvOp::Slt, a, b)) => {
-                if holds {
-                    differs(a) && zero(b)
-                } else {
-                    differs(b) && minus(a)
-                }
-            }
-            Some((BvOp::Sle, a, b)) => {
-                if holds {
-                    differs(a) && minus(b)
-                } else {
-                    differs(b) && zero(a)
-                }
-            }
-            Some((BvOp::Sgt, a, b)) => {
-                if holds {
-                    differs(b) && zero(a)
-                } else {
-                    differs(a) && minus(b)
-                }
-            }
-            Some((BvOp::Sge, a, b)) => {
-                if holds {
-                    differs(b) && minus(a)
-                } else {
-                    differs(a) && zero(b)
-                }
-            }
-            _ => false,
-        },
-        _ => false,
-    }
-}
-
-/// Whether two variables differ where a formula holds (or, not `holds`, does not).
-fn are_different(e: &ExprRef, holds: bool, of: [&Name; 2]) -> bool {
-    match &e.kind {
-        ExprKind::Unary(UnaryOp::Not, inner) => are_different(inner, !holds, of),
-        ExprKind::Binary(BinaryOp::And, a, b) if holds => are_different(a, true, of) || are_different(b, true, of),
-        ExprKind::Binary(BinaryOp::Or, a, b) if !holds => are_different(a, false, of) || are_different(b, false, of),
-        ExprKind::Binary(BinaryOp::Ne, a, b) if holds => are(a, b, of),
-        ExprKind::Binary(BinaryOp::Eq, a, b) if !holds => are(a, b, of),
-        _ => false,
-    }
-}
-
-/// Whether two expressions are two variables.
-fn are(a: &ExprRef, b: &ExprRef, [one, other]: [&Name; 2]) -> bool {
-    let is = |e: &ExprRef, name: &Name| matches!(&e.kind, ExprKind::Var(variable) if variable == name);
-    is(a, one) && is(b, other) || is(a, other) && is(b, one)
-}
-
-pub(super) fn operation(e: &ExprRef) -> Option<(BvOp, &ExprRef, &ExprRef)> {
-    let ExprKind::Call(name, args) = &e.kind else { return None };
-    match (parse_builtin(name.as_str()), &args[..]) {
-        (Some(Builtin::Op(op, 32)), [a, b]) => Some((op, a, b)),
-        _ => None,
     }
 }

@@ -30,6 +30,7 @@
 //! 4. What any thread of a block does behind a barrier Q to which thread 0 of the block comes through the branch only ([`told`]).
 //! 5. What a thread does that is told by one who was told before F, or whose acquire pattern ends with F: causality order is transitive.
 
+mod comparisons;
 mod counters;
 mod goals;
 mod grid;
@@ -110,7 +111,7 @@ struct Ways<'a, 'b> {
 impl Lowering<'_> {
     /// Finds the messages and the barriers of the grid, and marks what comes before and behind. Gives the arrays with such accesses.
     pub(super) fn mark_messages(&mut self, module: &Module, blocks: &mut [Block]) -> BTreeSet<Name> {
-        self.declarations.waits = polls(blocks);
+        self.declarations.waits = meet_writes(blocks, is_read);
         let Found { marks, barriers } = self.found(module, blocks);
         let mut arrays = BTreeSet::new();
         for (flags, (block, index), mark) in marks {
@@ -170,26 +171,18 @@ impl Lowering<'_> {
 
 /// Whether strong accesses find what is in an array, and strong accesses write it.
 fn may_have_messages(blocks: &[Block]) -> bool {
-    let (mut loaded, mut written, mut accesses) = (BTreeSet::new(), BTreeSet::new(), 0);
-    for stmt in blocks.iter().flat_map(|block| &block.stmts) {
-        let Some(access) = accessed(stmt) else { continue };
-        accesses += 1;
-        if access.strong.is_some() {
-            let has_result = matches!(stmt.kind, StmtKind::Load { .. } | StmtKind::Atomic { dst: Some(_), .. });
-            loaded.extend(has_result.then_some(&access.array));
-            written.extend((!is_read(stmt)).then_some(&access.array));
-        }
-    }
-    accesses <= MOST_ACCESSES && !loaded.is_disjoint(&written)
+    let statements = || blocks.iter().flat_map(|block| &block.stmts);
+    let finds = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Load { .. } | StmtKind::Atomic { dst: Some(_), .. });
+    statements().filter(|stmt| accessed(stmt).is_some()).count() <= MOST_ACCESSES && meet_writes(blocks, finds)
 }
 
-/// Whether strong accesses look at an array that others write, and leave what is there.
-fn polls(blocks: &[Block]) -> bool {
-    let statements = || blocks.iter().flat_map(|block| &block.stmts);
-    let strong =
-        |stmt: &'_ Stmt| accessed(stmt).filter(|access| access.strong.is_some()).map(|access| access.array.clone());
-    let read: BTreeSet<Name> = statements().filter(|stmt| is_read(stmt)).filter_map(strong).collect();
-    statements().filter(|stmt| !is_read(stmt)).filter_map(strong).any(|array| read.contains(&array))
+/// Whether strong accesses of a kind are of an array that other strong ones write.
+fn meet_writes(blocks: &[Block], is_it: impl Fn(&Stmt) -> bool) -> bool {
+    let strong = |is_it: &dyn Fn(&Stmt) -> bool| -> BTreeSet<&Name> {
+        let found = blocks.iter().flat_map(|block| &block.stmts).filter(|stmt| is_it(stmt)).filter_map(accessed);
+        found.filter(|access| access.strong.is_some()).map(|access| &access.array).collect()
+    };
+    !strong(&is_it).is_disjoint(&strong(&|stmt| !is_read(stmt)))
 }
 
 /// Whether an access leaves what is there.
