@@ -6,7 +6,7 @@
 //!
 //! Boogie's Z3 may be years older than ours and it has only bit-vectors; what it does not decide in time is counted and
 //! named apart, and may not be more than a share of all. `kernels/boogie_timeouts.txt` names what is known not to be
-//! decided: Boogie must accept it, no more, and is asked for every fifth. Every tenth kernel is looked at, correct ones and broken
+//! decided: Boogie must accept it, no more, and is asked for every fifth. Every sixteenth kernel is looked at, correct ones and broken
 //! twins in turn; with `GPUVCC_AGREEMENT=n` every n-th kernel, and with `GPUVCC_AGREEMENT=all` all kernels, those that
 //! are known not to be decided, too. `GPUVCC_AGREEMENT_KEEP` names a folder where the programs are kept. Where Boogie is
 //! not installed the test is skipped.
@@ -26,7 +26,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Where a Boogie that does not keep its time limit is ended.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(12);
 /// Of all kernels, in percent: this many may be undecided.
 const UNDECIDED_PERCENT: usize = 40;
 
@@ -36,8 +36,8 @@ const RELEVANCY: &str = "/z3opt:smt.relevancy=2";
 const GAPS: &str = include_str!("kernels/known_gaps.txt");
 const TIMEOUTS: &str = include_str!("kernels/boogie_timeouts.txt");
 
-/// Every tenth kernel, unless more or fewer are asked for.
-const ONE_OF: usize = 10;
+/// Every sixteenth kernel, unless more or fewer are asked for.
+const ONE_OF: usize = 16;
 
 /// One of so many programs that Boogie only reads: what it accepts, the others show as well.
 const READ: usize = 5;

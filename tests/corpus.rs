@@ -33,11 +33,11 @@ const ENCODINGS: [Encoding; 3] = [
     Encoding {
         name: "logging-sets",
         choose: |options| options.prelude = PreludeChoice::LoggingSets,
-        step: 20,
+        step: 32,
         unproved_percent: 20,
     },
-    Encoding { name: "int", choose: |options| options.arith = Arithmetic::Int, step: 60, unproved_percent: 30 },
-    Encoding { name: "bv", choose: |options| options.arith = Arithmetic::Bv, step: 60, unproved_percent: 40 },
+    Encoding { name: "int", choose: |options| options.arith = Arithmetic::Int, step: 96, unproved_percent: 30 },
+    Encoding { name: "bv", choose: |options| options.arith = Arithmetic::Bv, step: 96, unproved_percent: 40 },
 ];
 
 /// Correct kernels that an encoding was tried on, and those of them that it did not prove.

@@ -200,7 +200,7 @@ fn shipped_kernels() {
         let fixed = LowerOptions { geometry: case.options.geometry, ..LowerOptions::default() };
         let file = case.input.to_string_lossy();
         for options in [fixed, LowerOptions::default()] {
-            let seeds: Vec<u64> = (0..launches(2)).collect();
+            let seeds: Vec<u64> = (0..launches(1)).collect();
             if let Err(reason) = check(&module, number, &file, &options, &seeds, &mut tally) {
                 tally.failures.push(format!("{}: {reason}", case.name));
                 break;
