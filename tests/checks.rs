@@ -14,6 +14,7 @@ mod known;
 mod libz3;
 mod lsp;
 mod merge;
+mod places;
 mod predicate;
 #[allow(dead_code)]
 mod reader;

@@ -42,7 +42,7 @@ fn check(shape: Shape, cases: u32, property: impl Fn(&Recipe) -> Result<(), Test
 }
 
 /// The true meaning of the functions that the integer encoding introduces.
-fn true_meaning(terms: &Terms, name: &str, args: &[Value], result: Sort) -> Value {
+pub fn true_meaning(terms: &Terms, name: &str, args: &[Value], result: Sort) -> Value {
     if let Some(operator) = name.strip_prefix("bv@") {
         let split = operator.find(|c: char| c.is_ascii_digit()).expect("a width ends the name");
         let width: u32 = operator[split..].parse().expect("a width ends the name");
@@ -71,7 +71,7 @@ fn true_meaning(terms: &Terms, name: &str, args: &[Value], result: Sort) -> Valu
 }
 
 /// The integer that stands for a bit-vector symbol: signed where the side facts say so.
-fn representative(terms: &Terms, facts: &[Term], symbol: Term, value: u128, width: u32) -> i128 {
+pub fn representative(terms: &Terms, facts: &[Term], symbol: Term, value: u128, width: u32) -> i128 {
     let within = |value: i128| {
         facts.iter().all(|&fact| match *terms.node(fact) {
             Node::IntLe(a, b) if a == symbol => terms.int_value(b).is_none_or(|bound| value <= bound),
@@ -96,16 +96,9 @@ fn integers_agree(built: &mut Built, goal: Term, expected: &[bool]) -> Result<()
         }
         let terms = &built.terms;
         let meaning = |name: &str, args: &[Value], result: Sort| true_meaning(terms, name, args, result);
-        for &fact in facts {
-            let holds = evaluate(terms, fact, &mut values, &meaning);
-            prop_assert!(
-                holds != Some(Value::Bool(false)),
-                "a side fact is false at point {point}: {}",
-                show(terms, fact)
-            );
-        }
-        let found = evaluate(terms, formula, &mut values, &meaning);
-        let right = found.is_none_or(|v| v == Value::Bool(!expected[point]));
+        let held: Option<Vec<Value>> =
+            encoded.assertions.iter().map(|&a| evaluate(terms, a, &mut values, &meaning)).collect();
+        let right = held.is_none_or(|held| held.iter().all(|held| held.truth()) != expected[point]);
         prop_assert!(right, "at point {point} the goal is {}: {}", expected[point], show(terms, formula));
     }
     Ok(())
@@ -134,9 +127,10 @@ fn bit_vectors_agree(built: &mut Built, goal: Term, expected: &[bool]) -> Result
     Ok(())
 }
 
-fn show(terms: &Terms, term: Term) -> String {
+pub fn show(terms: &Terms, term: Term) -> String {
     let encoded = Encoded {
         assertions: vec![term],
+        consequences: 0,
         products: vec![],
         multiplies: false,
         multiples: Default::default(),

@@ -560,6 +560,7 @@ mod tests {
                 let is_refuted = refutes(&terms, &assertions);
                 let encoded = Encoded {
                     assertions,
+                    consequences: 0,
                     products: Vec::new(),
                     multiplies: false,
                     multiples: BTreeMap::new(),

@@ -77,15 +77,9 @@ impl Integers<'_> {
             if !value.interval.meets(low, high) {
                 continue;
             }
-            let mut both = Vec::new();
-            if value.interval.low.is_none_or(|l| l < low) {
-                let low = self.terms.int(low);
-                both.push(self.terms.int_le(low, value.term));
-            }
-            if value.interval.high.is_none_or(|h| h > high) {
-                let high = self.terms.int(high);
-                both.push(self.terms.int_le(value.term, high));
-            }
+            // Also where the interval says so: it may be taken from this very comparison.
+            let (low, high) = (self.terms.int(low), self.terms.int(high));
+            let both = vec![self.terms.int_le(low, value.term), self.terms.int_le(value.term, high)];
             cases.push(self.terms.and(both));
         }
         Some(self.terms.or(cases))

@@ -1,62 +1,183 @@
 //! Bounds that the conjuncts of a formula state.
 //!
-//! Input: a formula that is asked for a model. Output: bounds of products, so that machine arithmetic on them is seen
-//! not to wrap. Establishes: the bounds hold in every model of the formula.
-//! Example: of `ctaid < nctaid` and `nctaid * ntid <= 2^31 - 1` follows `ctaid * ntid <= 2^31 - 1 - ntid`.
-//! Reference: DESIGN section 5.
+//! Input: conjuncts of a formula that is asked for a model, over integers. Output: bounds of sums and products, so that machine
+//! arithmetic on them is seen not to wrap. Establishes: the bounds hold in every model of the formula.
+//! Example: of `y < h`, `x < w` and `h * w <= 2^31 - 1` follows `y * w + x <= (h - 1) * w + w - 1 <= 2^31 - 2`: what is known not
+//! to be positive may be taken from a sum as often as what is not negative says, here `w` times `y - h + 1` and once `x - w + 1`.
+//! Reference: DESIGN section 5; Handelman, Representing polynomials by positive linear functions on compact convex polyhedra.
 
-use super::integers::Value;
-use crate::vcgen::term::{Node, Term, Terms};
+use super::interval::Interval;
+use super::polynomial::{Monomial, Polynomial, without};
+use crate::vcgen::term::{Node, Sort, Term, Terms};
 use foldhash::HashMap;
+use std::collections::BTreeMap;
 
-/// What is known, over integer terms.
+/// Later facts about sums are not kept.
+const MOST_FACTS: usize = 40;
+
+/// Sums that are looked at for one bound.
+const WORK: usize = 150;
+
+/// What is known.
 #[derive(Default)]
-pub(crate) struct Facts {
-    /// Greatest values of terms.
-    most: HashMap<Term, i128>,
-    /// Symbols with the symbols that are greater.
-    less: HashMap<Term, Vec<Term>>,
+pub(super) struct Facts {
+    /// Of unknowns.
+    ranges: HashMap<Term, Interval>,
+    /// Greatest values of products of unknowns.
+    most: BTreeMap<Monomial, i128>,
+    /// None of these is positive.
+    not_positive: Vec<Polynomial>,
+    /// How often something was learned.
+    pub(super) learned: usize,
 }
 
 impl Facts {
-    /// Learns that an integer term is at most 0.
-    pub(crate) fn at_most_zero(&mut self, terms: &Terms, term: Term) {
-        let Node::IntSum { constant, members } = terms.node(term) else { return };
-        if let [(member, factor)] = &members[..]
-            && *factor > 0
-        {
-            let most = (-constant).div_euclid(*factor);
-            let known = self.most.entry(*member).or_insert(most);
-            *known = most.min(*known);
+    /// Learns that a formula, or its negation, holds.
+    pub(super) fn learn(&mut self, terms: &Terms, formula: Term, holds: bool) {
+        for (conjunct, holds) in conjuncts(terms, formula, holds) {
+            let (a, b, is_equal) = match (terms.node(conjunct), holds) {
+                (Node::IntLe(a, b), _) => (*a, *b, false),
+                (Node::Eq(a, b), true) if terms.sort(*a) == Sort::Int => (*a, *b, true),
+                _ => continue,
+            };
+            let sides = Polynomial::of(terms, a).zip(Polynomial::of(terms, b));
+            let Some(difference) = sides.and_then(|(a, b)| a.plus(&b, -1)) else { continue };
+            // `a - b <= 0`, or `b - a + 1 <= 0`
+            let negated = Polynomial::constant(1).plus(&difference, -1);
+            let opposite = Polynomial::default().plus(&difference, -1);
+            let facts = match (holds, is_equal) {
+                (true, true) => [Some(difference), opposite],
+                (true, false) => [Some(difference), None],
+                (false, _) => [negated, None],
+            };
+            facts.into_iter().flatten().for_each(|fact| self.is_not_positive(fact));
         }
     }
 
-    /// Learns that a term is less than another.
-    pub(crate) fn less(&mut self, terms: &Terms, small: Term, large: Term) {
-        if [small, large].iter().all(|t| matches!(terms.node(*t), Node::Symbol(_))) {
-            self.less.entry(small).or_default().push(large);
+    fn is_not_positive(&mut self, fact: Polynomial) {
+        let constant = fact.constant_part();
+        let parts = fact.without_constant();
+        let mut parts = parts.parts();
+        match (parts.next(), parts.next()) {
+            (Some((monomial, factor)), None) => {
+                let most = (-constant).div_euclid(factor.abs());
+                match (&monomial[..], factor > 0) {
+                    ([unknown], true) => self.narrow(*unknown, Interval { low: None, high: Some(most) }),
+                    ([unknown], false) => {
+                        self.narrow(*unknown, Interval { low: Some(-most), high: None });
+                        // With it, `y * w - w` is seen to be at least 0.
+                        if most < 0 {
+                            self.keep(fact);
+                        }
+                    }
+                    (_, true) if self.most.get(monomial).is_none_or(|known| most < *known) => {
+                        self.most.insert(monomial.clone(), most);
+                        self.learned += 1;
+                    }
+                    _ => {}
+                }
+            }
+            (Some(_), Some(_)) => self.keep(fact),
+            _ => {}
         }
     }
 
-    /// The greatest value of a product of two terms, as far as it is known.
-    pub(crate) fn largest_product(&self, terms: &mut Terms, x: Value, y: Value) -> Option<i128> {
-        let product = terms.int_mul(x.term, y.term);
-        let mut bounds: Vec<i128> = self.most.get(&product).copied().into_iter().collect();
-        for (small, other) in [(x, y), (y, x)] {
-            let (Some(0..), Some(least @ 0..)) = (small.interval.low, other.interval.low) else { continue };
-            for &large in self.less.get(&small.term).into_iter().flatten() {
-                let larger = terms.int_mul(large, other.term);
-                bounds.extend(self.most.get(&larger).map(|most| most - least));
+    fn keep(&mut self, fact: Polynomial) {
+        if self.not_positive.len() < MOST_FACTS && !self.not_positive.contains(&fact) {
+            self.not_positive.push(fact);
+            self.learned += 1;
+        }
+    }
+
+    /// Learns that an unknown lies in an interval.
+    pub(super) fn narrow(&mut self, unknown: Term, interval: Interval) {
+        let known = self.range(unknown);
+        let narrowed = known.and(interval);
+        // What contradicts itself has no model; its bounds are of no use.
+        if narrowed != known && !narrowed.is_empty() {
+            self.ranges.insert(unknown, narrowed);
+            self.learned += 1;
+        }
+    }
+
+    /// Sums of which none is positive.
+    pub(super) fn not_positive(&self) -> &[Polynomial] {
+        &self.not_positive
+    }
+
+    pub(super) fn range(&self, unknown: Term) -> Interval {
+        self.ranges.get(&unknown).copied().unwrap_or(Interval::ALL)
+    }
+
+    /// An interval of a polynomial: bounds that are no further away than those of `enough` are not made better.
+    pub(super) fn interval(&self, polynomial: &Polynomial, enough: Interval) -> Interval {
+        let opposite = Polynomial::default().plus(polynomial, -1);
+        let low = opposite.and_then(|opposite| self.at_most(&opposite, enough.low.map_or(i128::MIN, |low| -low)));
+        Interval { low: low.map(|low| -low), high: self.at_most(polynomial, enough.high.unwrap_or(i128::MIN)) }
+    }
+
+    /// A bound of a polynomial, the best one that is found, or the first one that is `enough`.
+    pub(super) fn at_most(&self, polynomial: &Polynomial, enough: i128) -> Option<i128> {
+        self.search(polynomial, 0, enough, &mut WORK.clone())
+    }
+
+    /// `used` are the facts that were taken from the polynomial. What gives the best bound at once is tried first.
+    fn search(&self, polynomial: &Polynomial, used: u64, enough: i128, work: &mut usize) -> Option<i128> {
+        let mut best = self.by_ranges(polynomial);
+        let is_enough = |best: Option<i128>| best.is_some_and(|best| best <= enough);
+        if is_enough(best) {
+            return best;
+        }
+        let mut steps = Vec::new();
+        for (i, fact) in self.not_positive.iter().enumerate().filter(|(i, _)| used & 1 << i == 0) {
+            for (monomial, factor) in fact.parts().filter(|(monomial, _)| !monomial.is_empty()) {
+                let times = polynomial.positive_quotient(monomial, factor).retain(|m| self.is_not_negative(m));
+                let taken = fact.times(&times).filter(|taken| *taken != Polynomial::default());
+                let Some(rest) = taken.and_then(|taken| polynomial.plus(&taken, -1)) else { continue };
+                steps.push((self.by_ranges(&rest).unwrap_or(i128::MAX), i, rest));
             }
         }
-        bounds.into_iter().min()
+        steps.sort_by_key(|(bound, i, _)| (*bound, *i));
+        for (_, i, rest) in steps {
+            if *work == 0 || is_enough(best) {
+                break;
+            }
+            *work -= 1;
+            let bound = self.search(&rest, used | 1 << i, enough, work);
+            best = best.into_iter().chain(bound).min();
+        }
+        best
+    }
+
+    fn is_not_negative(&self, monomial: &Monomial) -> bool {
+        monomial.iter().all(|unknown| self.range(*unknown).low.is_some_and(|low| low >= 0))
+    }
+
+    fn by_ranges(&self, polynomial: &Polynomial) -> Option<i128> {
+        let mut parts = polynomial.parts();
+        parts.try_fold(0i128, |sum, (monomial, factor)| {
+            sum.checked_add(self.of_product(monomial).times_constant(factor).high?)
+        })
+    }
+
+    fn of_product(&self, monomial: &Monomial) -> Interval {
+        let ranges = |monomial: &Monomial| {
+            monomial.iter().fold(Interval::point(1), |product, unknown| product.times(self.range(*unknown)))
+        };
+        let mut interval = ranges(monomial);
+        for (part, &most) in self.most.iter().filter(|(_, most)| **most >= 0) {
+            let Some(rest) = without(monomial, part) else { continue };
+            let high = ranges(&rest).high.filter(|_| self.is_not_negative(&rest));
+            interval = interval.and(Interval { low: None, high: high.and_then(|high| high.checked_mul(most)) });
+        }
+        interval
     }
 }
 
-/// The parts of a conjunction, each with whether it or its negation is one.
-pub(crate) fn conjuncts(terms: &Terms, formula: Term) -> Vec<(Term, bool)> {
+/// The parts of a conjunction, or of a negated disjunction, each with whether it or its negation is one.
+pub(super) fn conjuncts(terms: &Terms, formula: Term, holds: bool) -> Vec<(Term, bool)> {
     let mut found = Vec::new();
-    let mut stack = vec![(formula, true)];
+    let mut stack = vec![(formula, holds)];
     while let Some((term, holds)) = stack.pop() {
         match (terms.node(term), holds) {
             (Node::Not(inner), _) => stack.push((*inner, !holds)),

@@ -11,11 +11,17 @@
 
 use super::facts::{self, Facts};
 use super::interval::Interval;
+use super::polynomial::Polynomial;
+use super::radix;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, signed};
 use foldhash::{HashMap, HashSet};
 
 /// Wrapping is spelled out case by case up to this many windows of size 2^n; beyond, by `mod`.
 pub(super) const WINDOW_LIMIT: i128 = 3;
+
+/// Terms of a comparison that facts are taken from, and how often they are looked for.
+const LARGEST_FACT: usize = 80;
+const LEARNING: usize = 3;
 
 /// An integer term with bounds.
 #[derive(Clone, Copy, Debug)]
@@ -85,33 +91,30 @@ impl<'t> Integers<'t> {
         Some(integers)
     }
 
-    /// Takes the facts from the conjuncts of the formula that is to have a model.
+    /// Takes the facts from the conjuncts of the formula that is to have a model. What is known of the sizes tells of sums in
+    /// later rounds that they do not wrap, and so what their comparisons say.
     fn learn(&mut self, formula: Term) {
-        for (conjunct, holds) in facts::conjuncts(self.terms, formula) {
-            match (self.terms.node(conjunct).clone(), holds) {
-                (Node::IntLe(a, b), _) => {
-                    let (a, b) = (self.integer(a).term, self.integer(b).term);
-                    let not_positive = match holds {
-                        true => self.terms.int_sub(a, b),
-                        false => {
-                            let difference = self.terms.int_sub(b, a);
-                            self.terms.int_sum(1, vec![(difference, 1)])
-                        }
-                    };
-                    self.facts.at_most_zero(self.terms, not_positive);
-                }
-                (Node::BvCompare(BvCompare::Ult, a, b), true) | (Node::BvCompare(BvCompare::Ule, b, a), false) => {
-                    let (a, b) = (self.unsigned(a).term, self.unsigned(b).term);
-                    self.facts.less(self.terms, a, b);
-                }
-                _ => {}
+        let is_small = |(term, _): &(Term, bool)| {
+            let is_comparison = matches!(self.terms.node(*term), Node::IntLe(..) | Node::BvCompare(..) | Node::Eq(..));
+            is_comparison && self.terms.size(&[*term], LARGEST_FACT) <= LARGEST_FACT
+        };
+        let comparisons: Vec<_> = facts::conjuncts(self.terms, formula, true).into_iter().filter(is_small).collect();
+        for _ in 0..LEARNING {
+            let before = self.facts.learned;
+            for &(comparison, holds) in &comparisons {
+                let formula = self.formula(comparison);
+                self.facts.learn(self.terms, formula, holds);
+            }
+            // What was translated on the way did not know all facts.
+            self.representatives.clear();
+            self.canonical.clear();
+            self.formulas.clear();
+            self.products.clear();
+            self.side.clear();
+            if self.facts.learned == before {
+                break;
             }
         }
-        // What was translated on the way did not know the facts.
-        self.representatives.clear();
-        self.canonical.clear();
-        self.products.clear();
-        self.side.clear();
     }
 
     /// The integer formula of a Boolean term.
@@ -191,6 +194,11 @@ impl<'t> Integers<'t> {
         result
     }
 
+    /// What follows from the formula that is to have a model, about places that are equal.
+    pub(crate) fn consequences(&mut self) -> Vec<Term> {
+        radix::zeros(self.terms, &self.facts)
+    }
+
     /// A term whose value in a model is the value of `t`: a bit-vector by its unsigned value.
     pub(crate) fn observe(&mut self, t: Term) -> Option<Term> {
         self.prepare(t);
@@ -257,6 +265,7 @@ impl<'t> Integers<'t> {
         let moved = self.terms.int_sum(-low, vec![(value.term, 1)]);
         let size = self.terms.int(size);
         let rest = self.terms.int_mod(moved, size);
+        self.facts.narrow(rest, Interval::new(0, high - low));
         Value { term: self.terms.int_sum(low, vec![(rest, 1)]), interval }
     }
 
@@ -328,7 +337,8 @@ impl<'t> Integers<'t> {
 
     /// Keeps representatives small: a sum whose bounds left every window is reduced once.
     fn reduce(&mut self, term: Term, interval: Interval, width: u32) -> Value {
-        let value = Value { term, interval: self.interval_of(term, interval) };
+        let interval = self.sharpened(term, self.interval_of(term, interval), width);
+        let value = Value { term, interval };
         match value.interval.windows(modulus(width)) {
             // A sum that lies in one window beyond the first is moved there for free.
             Some((first, last)) if first == last && first != 0 && first != -1 => {
@@ -340,6 +350,16 @@ impl<'t> Integers<'t> {
             }
             _ => value,
         }
+    }
+
+    /// What the facts say, where a sum or product may wrap.
+    fn sharpened(&self, term: Term, interval: Interval, width: u32) -> Interval {
+        let half = modulus(width) / 2;
+        if interval.within(-half, half - 1) {
+            return interval;
+        }
+        let polynomial = Polynomial::of(self.terms, term);
+        polynomial.map_or(interval, |p| interval.and(self.facts.interval(&p, Interval::new(-half, half - 1))))
     }
 
     pub(super) fn constant(&mut self, value: i128) -> Value {
@@ -363,12 +383,15 @@ impl<'t> Integers<'t> {
 
     /// A term known to lie in an interval; the fact goes to the side constraints.
     pub(super) fn bounded(&mut self, term: Term, low: i128, high: i128) -> Value {
+        self.facts.narrow(term, Interval::new(low, high));
+        let interval = self.facts.range(term);
+        let (low, high) = (interval.low.unwrap_or(low), interval.high.unwrap_or(high));
         let (l, h) = (self.terms.int(low), self.terms.int(high));
         let lower = self.terms.int_le(l, term);
         let upper = self.terms.int_le(term, h);
         self.side.push(lower);
         self.side.push(upper);
-        Value { term, interval: Interval::new(low, high) }
+        Value { term, interval }
     }
 
     /// An integer term with the conversions below it translated.
@@ -393,7 +416,7 @@ impl<'t> Integers<'t> {
             }
             Node::IntMul(a, b) => {
                 let (x, y) = (self.integer(a), self.integer(b));
-                self.product(x, y)
+                self.product(x, y, 64)
             }
             Node::IntDiv(a, b) => {
                 let (x, y) = (self.integer(a), self.integer(b));
@@ -424,12 +447,9 @@ impl<'t> Integers<'t> {
         value
     }
 
-    pub(super) fn product(&mut self, x: Value, y: Value) -> Value {
+    pub(super) fn product(&mut self, x: Value, y: Value, width: u32) -> Value {
         let term = self.terms.int_mul(x.term, y.term);
-        let mut interval = x.interval.times(y.interval);
-        if let Some(most) = self.facts.largest_product(self.terms, x, y) {
-            interval.high = Some(interval.high.map_or(most, |high| high.min(most)));
-        }
+        let interval = self.sharpened(term, x.interval.times(y.interval), width);
         self.products.insert(term, interval);
         Value { term, interval }
     }

@@ -64,6 +64,20 @@ impl Interval {
         Interval { low: both(self.low, other.low, Ord::min), high: both(self.high, other.high, Ord::max) }
     }
 
+    /// What is in both.
+    pub(crate) fn and(self, other: Interval) -> Interval {
+        let both = |a: Option<i128>, b: Option<i128>, f: fn(i128, i128) -> i128| match (a, b) {
+            (Some(a), Some(b)) => Some(f(a, b)),
+            _ => a.or(b),
+        };
+        Interval { low: both(self.low, other.low, Ord::max), high: both(self.high, other.high, Ord::min) }
+    }
+
+    /// Whether it has no member.
+    pub(crate) fn is_empty(self) -> bool {
+        self.low.zip(self.high).is_some_and(|(low, high)| low > high)
+    }
+
     /// Quotients, rounded down, by a positive constant.
     pub(crate) fn divided_by(self, divisor: i128) -> Interval {
         let div = |a: Option<i128>| Some(a?.div_euclid(divisor));

@@ -6,6 +6,7 @@
 //! Reference: DESIGN section 5 (integers before bit-vectors).
 
 mod affine;
+mod alternatives;
 pub(crate) mod cases;
 mod comparison;
 mod context;
@@ -17,7 +18,9 @@ mod interval;
 mod meter;
 mod multiples;
 mod operators;
+mod polynomial;
 mod products;
+mod radix;
 mod refine;
 pub mod smtlib;
 mod z3_backend;
@@ -76,6 +79,8 @@ pub enum Answer {
 pub struct Encoded {
     /// All asserted; unsatisfiable means proved.
     pub assertions: Vec<Term>,
+    /// So many of them, the first ones, follow from the others.
+    pub consequences: usize,
     /// Products of unknowns, over integers.
     pub products: Vec<Product>,
     /// Whether counters of rounds are multiplied.
@@ -109,18 +114,24 @@ pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term],
     };
     if encoding == Encoding::Integers && affine::refutes(terms, &encoded.assertions) {
         log::debug!("affine: proved");
-        agree(terms, &encoded);
+        agree(terms, encoded, CONTROL);
+        return Answer::Proved;
+    }
+    if encoding == Encoding::Integers && encoded.has_products() && alternatives::prove(terms, goal, effort) {
+        log::debug!("alternatives: proved");
+        agree(terms, encoded, CONTROL / 10);
         return Answer::Proved;
     }
     logged(terms, encoding, &encoded, effort, z3_backend::check)
 }
 
-/// In debug builds, and so in tests, Z3 is asked for what was proved without it.
-fn agree(terms: &Terms, encoded: &Encoded) {
+/// In debug builds, and so in tests, Z3 is asked for what was proved without it, or by parts.
+fn agree(terms: &Terms, mut encoded: Encoded, effort: Effort) {
     if cfg!(debug_assertions) && !interrupt::is_asked() {
-        let ask = || context::in_fresh(|| z3_backend::check(terms, encoded, Encoding::Integers, CONTROL));
+        encoded.assertions.drain(..encoded.consequences);
+        let ask = || context::in_fresh(|| z3_backend::check(terms, &encoded, Encoding::Integers, effort));
         let (answer, _) = effort::apart(effort::spent(), ask);
-        assert!(!matches!(answer, Answer::Refuted(_)), "solver: Z3 has a model of what is affinely proved");
+        assert!(!matches!(answer, Answer::Refuted(_)), "solver: Z3 has a model of what is proved otherwise");
     }
 }
 
@@ -188,13 +199,16 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             let mut integers = integers::Integers::new(terms, &roots)?;
             let formula = integers.formula(negated);
             let wanted = wanted.iter().map(|&t| integers.observe(t)).collect();
-            let (mut assertions, intervals) = (integers.side, integers.products);
+            let mut assertions = integers.consequences();
+            let consequences = assertions.len();
+            let intervals = integers.products;
+            assertions.append(&mut integers.side);
             assertions.push(formula);
             let products = products::collect(terms, &assertions, &intervals);
             let bounds = products::bounds(terms, &products);
             let lemmas = products::lemmas(terms, &products);
             let multiples = multiples::collect(terms, &assertions, &products);
-            Some(Encoded { assertions, products, multiplies, multiples, bounds, lemmas, wanted })
+            Some(Encoded { assertions, consequences, products, multiplies, multiples, bounds, lemmas, wanted })
         }
         Encoding::Exact => {
             let mut assertions = ranges(terms, negated);
@@ -202,7 +216,16 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             let wanted = wanted.iter().map(|&t| Some(t)).collect();
             let (products, multiples) = (Vec::new(), BTreeMap::new());
             let (bounds, lemmas) = (Vec::new(), Vec::new());
-            Some(Encoded { assertions, products, multiplies: false, multiples, bounds, lemmas, wanted })
+            Some(Encoded {
+                assertions,
+                consequences: 0,
+                products,
+                multiplies: false,
+                multiples,
+                bounds,
+                lemmas,
+                wanted,
+            })
         }
         Encoding::BitVectors => {
             let mut ghosts = ghosts::Ghosts::new(terms);
@@ -212,6 +235,7 @@ pub fn encode(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term]
             assertions.push(formula);
             Some(Encoded {
                 assertions,
+                consequences: 0,
                 products: Vec::new(),
                 multiplies,
                 multiples: BTreeMap::new(),

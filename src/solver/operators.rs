@@ -28,7 +28,7 @@ impl Integers<'_> {
         match op {
             BvBinary::Mul => {
                 let (x, y) = (self.representative(a), self.representative(b));
-                self.product(x, y)
+                self.product(x, y, width)
             }
             BvBinary::Udiv | BvBinary::Urem => self.unsigned_division(op, a, b, width),
             BvBinary::Sdiv | BvBinary::Srem => self.signed_division(op, a, b, width),
@@ -73,7 +73,7 @@ impl Integers<'_> {
         let rest = y.interval.high.filter(|_| least > 0).map_or(greatest, |high| greatest.min(high - 1));
         let quotient = self.opaque(&format!("bv@udiv{width}"), a, b, 0, most);
         let remainder = self.opaque(&format!("bv@urem{width}"), a, b, 0, rest);
-        let product = self.product(y, quotient).term;
+        let product = self.product(y, quotient, width).term;
         let sum = self.terms.int_add(product, remainder.term);
         let exact = self.terms.eq(x.term, sum);
         let less = self.terms.int_lt(remainder.term, y.term);

@@ -261,6 +261,7 @@ mod tests {
             });
             let encoded = Encoded {
                 assertions: assertions.to_vec(),
+                consequences: 0,
                 products: Vec::new(),
                 multiplies: true,
                 multiples: BTreeMap::new(),

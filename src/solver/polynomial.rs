@@ -1,0 +1,162 @@
+//! Polynomials over integer terms.
+//!
+//! Input: sums and products of terms. Output: their sum of products, multiplied out. Establishes: a polynomial has the value of its
+//! term, whatever the unknowns are; what overflows or grows too large is none.
+//! Reference: none (normal forms in commutative rings).
+
+use super::multiples::greatest_common_divisor;
+use crate::vcgen::term::{Node, Term, Terms};
+use std::collections::BTreeMap;
+
+/// Longer ones are not followed.
+const MOST_PARTS: usize = 24;
+/// Nor are those of a higher degree.
+const MOST_FACTORS: usize = 6;
+
+/// Unknowns that are multiplied, in order; none of them is the constant part.
+pub(super) type Monomial = Vec<Term>;
+
+/// A sum of products; none of the factors is 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Polynomial {
+    parts: BTreeMap<Monomial, i128>,
+}
+
+impl Polynomial {
+    pub(super) fn constant(value: i128) -> Polynomial {
+        Polynomial::of_parts([(Monomial::new(), value)])
+    }
+
+    pub(super) fn unknown(term: Term) -> Polynomial {
+        Polynomial::of_parts([(vec![term], 1)])
+    }
+
+    fn of_parts(parts: impl IntoIterator<Item = (Monomial, i128)>) -> Polynomial {
+        Polynomial { parts: parts.into_iter().filter(|(_, factor)| *factor != 0).collect() }
+    }
+
+    /// What is neither sum nor product is an unknown.
+    pub(super) fn of(terms: &Terms, term: Term) -> Option<Polynomial> {
+        Polynomial::below(terms, term, MOST_FACTORS)
+    }
+
+    fn below(terms: &Terms, term: Term, depth: usize) -> Option<Polynomial> {
+        let of = |term: Term| Polynomial::below(terms, term, depth.checked_sub(1)?);
+        match terms.node(term) {
+            Node::IntConst(value) => Some(Polynomial::constant(*value)),
+            Node::IntSum { constant, members } => {
+                let add = |sum: Polynomial, &(member, factor): &(Term, i128)| sum.plus(&of(member)?, factor);
+                members.iter().try_fold(Polynomial::constant(*constant), add)
+            }
+            Node::IntMul(a, b) => of(*a)?.times(&of(*b)?),
+            _ => Some(Polynomial::unknown(term)),
+        }
+    }
+
+    /// `self + factor * other`
+    pub(super) fn plus(&self, other: &Polynomial, factor: i128) -> Option<Polynomial> {
+        let mut parts = self.parts.clone();
+        for (monomial, part) in &other.parts {
+            let entry = parts.entry(monomial.clone()).or_default();
+            *entry = entry.checked_add(part.checked_mul(factor)?)?;
+        }
+        let sum = Polynomial::of_parts(parts);
+        (sum.parts.len() <= MOST_PARTS).then_some(sum)
+    }
+
+    pub(super) fn times(&self, other: &Polynomial) -> Option<Polynomial> {
+        let mut product = Polynomial::default();
+        for (own, part) in &self.parts {
+            let mut row = Vec::new();
+            for (theirs, factor) in &other.parts {
+                let mut monomial = [own.as_slice(), theirs].concat();
+                monomial.sort();
+                row.push((monomial, part.checked_mul(*factor)?));
+            }
+            product = product.plus(&Polynomial::of_parts(row), 1)?;
+        }
+        product.parts.keys().all(|monomial| monomial.len() <= MOST_FACTORS).then_some(product)
+    }
+
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&Monomial, i128)> {
+        self.parts.iter().map(|(monomial, factor)| (monomial, *factor))
+    }
+
+    pub(super) fn value(&self) -> Option<i128> {
+        let constant = self.constant_part();
+        self.parts.keys().all(Vec::is_empty).then_some(constant)
+    }
+
+    pub(super) fn factor_of(&self, monomial: &Monomial) -> Option<i128> {
+        self.parts.get(monomial).copied()
+    }
+
+    /// Of the first of its parts; 0 if there are none.
+    pub(super) fn first_factor(&self) -> i128 {
+        self.parts.values().next().copied().unwrap_or_default()
+    }
+
+    pub(super) fn constant_part(&self) -> i128 {
+        self.parts.get(&Monomial::new()).copied().unwrap_or_default()
+    }
+
+    pub(super) fn without_constant(&self) -> Polynomial {
+        Polynomial::of_parts(self.parts.iter().filter(|(m, _)| !m.is_empty()).map(|(m, f)| (m.clone(), *f)))
+    }
+
+    /// `self / factor`, where all parts are multiples.
+    pub(super) fn divided(&self, by: i128) -> Polynomial {
+        Polynomial::of_parts(self.parts.iter().map(|(monomial, factor)| (monomial.clone(), factor / by)))
+    }
+
+    /// The greatest common divisor of its factors but for the constant part; 0 if there are none.
+    pub(super) fn common_divisor(&self) -> i128 {
+        let factors = self.parts.iter().filter(|(monomial, _)| !monomial.is_empty());
+        factors.fold(0, |divisor, (_, factor)| greatest_common_divisor(divisor, *factor))
+    }
+
+    /// `(quotient, rest)` of a division by an unknown: `self == unknown * quotient + rest`.
+    pub(super) fn by_unknown(&self, unknown: Term) -> (Polynomial, Polynomial) {
+        let (mut quotient, mut rest) = (Polynomial::default(), Polynomial::default());
+        for (monomial, &factor) in &self.parts {
+            match without(monomial, &[unknown]) {
+                Some(other) => quotient.parts.insert(other, factor),
+                None => rest.parts.insert(monomial.clone(), factor),
+            };
+        }
+        (quotient, rest)
+    }
+
+    /// The parts of which `factor * monomial` is a divisor with a positive quotient, divided by it.
+    pub(super) fn positive_quotient(&self, monomial: &Monomial, factor: i128) -> Polynomial {
+        let quotient = |(own, part): (&Monomial, &i128)| {
+            let is_multiple = part % factor == 0 && part / factor > 0;
+            Some((without(own, monomial).filter(|_| is_multiple)?, part / factor))
+        };
+        Polynomial::of_parts(self.parts.iter().filter_map(quotient))
+    }
+
+    /// The parts with these monomials.
+    pub(super) fn retain(self, is_kept: impl Fn(&Monomial) -> bool) -> Polynomial {
+        Polynomial { parts: self.parts.into_iter().filter(|(monomial, _)| is_kept(monomial)).collect() }
+    }
+
+    pub(super) fn term(&self, terms: &mut Terms) -> Term {
+        let mut members = Vec::new();
+        for (monomial, &factor) in self.parts.iter().filter(|(monomial, _)| !monomial.is_empty()) {
+            let product = monomial.iter().copied().reduce(|a, b| terms.int_mul(a, b));
+            members.extend(product.map(|product| (product, factor)));
+        }
+        terms.int_sum(self.constant_part(), members)
+    }
+}
+
+/// A monomial without some of its factors; `None` if it does not have them.
+pub(super) fn without(monomial: &Monomial, factors: &[Term]) -> Option<Monomial> {
+    let mut rest = monomial.clone();
+    for factor in factors {
+        let at = rest.iter().position(|other| other == factor)?;
+        rest.remove(at);
+    }
+    Some(rest)
+}

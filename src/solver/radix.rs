@@ -1,0 +1,103 @@
+//! Places in arrays of several dimensions that are equal, as numbers in a mixed radix are.
+//!
+//! Input: what is known of a formula's integers. Output: facts that follow, about less than was multiplied before. Establishes: each
+//! holds in every model.
+//! Example: of `0 <= o - 4*(y1*w + x1) <= 3` and the same for `y2` and `x2` follows `y1*w + x1 - y2*w - x2 == 0`. Where `0 <= x < w` is
+//! known of both threads, the part without `w` is smaller than `w` on either side of zero, so it is zero, and so is what `w`
+//! multiplies: `x1 == x2` and `y1 == y2`.
+//! Relies on: [`Facts`]. Reference: DESIGN section 5 (uniqueness of quotient and rest).
+
+use super::facts::Facts;
+use super::interval::Interval;
+use super::polynomial::Polynomial;
+use crate::vcgen::term::{Term, Terms};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Equations that are looked at, and how many windows may be compared with each other.
+const MOST_EQUATIONS: usize = 40;
+const MOST_WINDOWS: usize = 12;
+
+/// Sums that lie in more values are not compared.
+const WIDEST: i128 = 64;
+
+/// What is zero, as terms.
+pub(super) fn zeros(terms: &mut Terms, facts: &Facts) -> Vec<Term> {
+    let mut open = equations(facts);
+    let mut seen: BTreeSet<Polynomial> = open.iter().cloned().collect();
+    let mut found = Vec::new();
+    while let Some(equation) = open.pop() {
+        for part in split(facts, &equation).into_iter().flatten() {
+            if seen.len() < MOST_EQUATIONS && seen.insert(part.clone()) {
+                found.push(part.clone());
+                open.push(part);
+            }
+        }
+    }
+    let mut is_zero = |part: &Polynomial| {
+        let (part, zero) = (part.term(terms), terms.int(0));
+        terms.eq(part, zero)
+    };
+    found.iter().map(&mut is_zero).collect()
+}
+
+/// What is zero because of sums that have one unknown in common and lie in few values.
+fn equations(facts: &Facts) -> Vec<Polynomial> {
+    let windows = windows(facts);
+    let mut found = Vec::new();
+    for (i, (one, a)) in windows.iter().enumerate() {
+        for (other, b) in &windows[i + 1..] {
+            let has_common = one.parts().any(|(m, factor)| m.len() == 1 && other.factor_of(m) == Some(factor));
+            let difference = one.plus(other, -1).filter(|_| has_common);
+            found.extend(difference.and_then(|d| zero_within(&d, a.plus(b.times_constant(-1)))));
+        }
+    }
+    found
+}
+
+/// `sum / divisor - value`, if that is the only multiple in the interval.
+fn zero_within(sum: &Polynomial, interval: Interval) -> Option<Polynomial> {
+    let divisor = sum.common_divisor();
+    let (first, last) = interval.multiples((divisor > 0).then_some(divisor)?)?;
+    let constant = Polynomial::constant(first);
+    (first == last && sum.constant_part() == 0).then(|| sum.divided(divisor).plus(&constant, -1)).flatten()
+}
+
+/// Sums without constants, with the few values that they may have.
+fn windows(facts: &Facts) -> Vec<(Polynomial, Interval)> {
+    let mut bounds: BTreeMap<Polynomial, Interval> = BTreeMap::new();
+    for fact in facts.not_positive() {
+        let constant = fact.constant_part();
+        let sum = fact.without_constant();
+        let Some(opposite) = Polynomial::default().plus(&sum, -1) else { continue };
+        // `sum + constant <= 0`
+        let (sum, interval) = match sum.first_factor() > 0 {
+            true => (sum, Interval { low: None, high: Some(-constant) }),
+            false => (opposite, Interval { low: Some(constant), high: None }),
+        };
+        let known = bounds.entry(sum).or_insert(Interval::ALL);
+        *known = known.and(interval);
+    }
+    let is_narrow = |(_, interval): &(Polynomial, Interval)| {
+        interval.low.zip(interval.high).is_some_and(|(low, high)| high - low < WIDEST)
+    };
+    bounds.into_iter().filter(is_narrow).take(MOST_WINDOWS).collect()
+}
+
+/// The rest and the quotient by an unknown, both of them zero where the rest is closer to zero than the unknown.
+fn split(facts: &Facts, equation: &Polynomial) -> Option<[Polynomial; 2]> {
+    let unknowns: BTreeSet<Term> = equation.parts().flat_map(|(monomial, _)| monomial.iter().copied()).collect();
+    unknowns.into_iter().find_map(|unknown| {
+        let (quotient, rest) = equation.by_unknown(unknown);
+        let is_least = facts.range(unknown).low.is_some_and(|low| low >= 1);
+        if !is_least || quotient.value().is_some() {
+            return None;
+        }
+        // `rest - unknown + 1` and `-rest - unknown + 1`
+        let room = Polynomial::constant(1).plus(&Polynomial::unknown(unknown), -1)?;
+        let is_near = [1, -1].iter().all(|sign| {
+            let distance = room.plus(&rest, *sign);
+            distance.and_then(|distance| facts.at_most(&distance, 0)).is_some_and(|most| most <= 0)
+        });
+        is_near.then_some([quotient, rest])
+    })
+}
