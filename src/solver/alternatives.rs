@@ -6,10 +6,10 @@
 //! Reference: Davis, Logemann, Loveland (case distinction).
 
 use super::facts::conjuncts;
-use super::{Answer, Encoding, affine, encode, logged, z3_backend};
-use crate::effort::Effort;
+use super::{Answer, Encoded, Encoding, affine, encode, logged, z3_backend};
+use crate::effort::{Budget, Effort};
 use crate::limits;
-use crate::vcgen::term::{BvBinary, Node, Term, Terms};
+use crate::vcgen::term::{Node, Term, Terms};
 use foldhash::HashSet;
 
 /// Alternatives that are looked at.
@@ -18,32 +18,39 @@ const MOST_CASES: usize = 150;
 /// Terms of a formula that is looked at.
 const LARGEST: usize = 3000;
 
-/// For one of them.
-const EFFORT: Effort = Effort::milliseconds(300);
+/// For all that Z3 is asked.
+const EFFORT: Effort = Effort::milliseconds(400);
 
 /// A formula, and whether it holds.
 type Literal = (Term, bool);
 
 /// Whether a goal with alternatives is proved by each of them.
 pub(super) fn prove(terms: &mut Terms, goal: Term, effort: Effort) -> bool {
-    let negated = (goal, false);
     if terms.size(&[goal], LARGEST) > LARGEST {
         return false;
     }
-    let mut search = Search { multiplying: multiplying(terms, goal), left: MOST_CASES, effort: effort.min(EFFORT) };
-    let known = conjuncts(terms, negated.0, negated.1);
-    search.choice(terms, &known).is_some() && search.refutes(terms, known)
+    let budget = Budget::new(effort.min(EFFORT));
+    let mut search =
+        Search { multiplying: multiplying(terms, goal), left: MOST_CASES, budget, plain: Vec::new(), learned: false };
+    let known = conjuncts(terms, goal, false);
+    let is_refuted = search.choice(terms, &known).is_some() && search.refutes(terms, known);
+    // Where nothing is learned of places in one alternative, the formula as a whole is no harder.
+    is_refuted && search.learned && std::mem::take(&mut search.plain).iter().all(|encoded| search.asks(terms, encoded))
 }
 
 struct Search {
     /// Terms with a product of unknowns below.
     multiplying: HashSet<Term>,
     left: usize,
-    effort: Effort,
+    budget: Budget,
+    /// Alternatives of which nothing is learned that was multiplied.
+    plain: Vec<Encoded>,
+    /// Whether something is, of another one.
+    learned: bool,
 }
 
 impl Search {
-    /// Of some conjuncts.
+    /// Whether conjuncts have no model, but for those of the plain alternatives.
     fn refutes(&mut self, terms: &mut Terms, mut known: Vec<Literal>) -> bool {
         limits::check();
         let Some(at) = self.choice(terms, &known) else { return self.is_refuted(terms, &known) };
@@ -64,7 +71,7 @@ impl Search {
         })
     }
 
-    fn is_refuted(&self, terms: &mut Terms, known: &[Literal]) -> bool {
+    fn is_refuted(&mut self, terms: &mut Terms, known: &[Literal]) -> bool {
         let literals = known.iter().map(|&(term, holds)| if holds { term } else { terms.not(term) }).collect();
         let formula = terms.and(literals);
         let goal = terms.not(formula);
@@ -72,22 +79,29 @@ impl Search {
             return true;
         }
         let Some(encoded) = encode(terms, Encoding::Integers, goal, &[]) else { return false };
-        affine::refutes(terms, &encoded.assertions) || {
-            let answer = logged(terms, Encoding::Integers, &encoded, self.effort, z3_backend::check);
-            matches!(answer, Answer::Proved)
+        self.learned |= encoded.consequences > 0;
+        if affine::refutes(terms, &encoded.assertions) {
+            return true;
         }
+        if encoded.consequences == 0 {
+            self.plain.push(encoded);
+            return true;
+        }
+        self.asks(terms, &encoded)
+    }
+
+    /// Whether Z3 refutes an alternative.
+    fn asks(&self, terms: &Terms, encoded: &Encoded) -> bool {
+        let effort = self.budget.left();
+        !effort.is_none()
+            && matches!(logged(terms, Encoding::Integers, encoded, effort, z3_backend::check), Answer::Proved)
     }
 }
 
 fn multiplying(terms: &Terms, root: Term) -> HashSet<Term> {
     let mut found = HashSet::default();
     for term in terms.postorder(root, &|_| false) {
-        let multiplies = match terms.node(term) {
-            Node::IntMul(..) => true,
-            Node::BvBinary(BvBinary::Mul, a, b) => terms.bv_value(*a).or(terms.bv_value(*b)).is_none(),
-            _ => false,
-        };
-        if multiplies || terms.operands(term).iter().any(|operand| found.contains(operand)) {
+        if terms.is_product(term) || terms.operands(term).iter().any(|operand| found.contains(operand)) {
             found.insert(term);
         }
     }

@@ -77,9 +77,17 @@ impl Integers<'_> {
             if !value.interval.meets(low, high) {
                 continue;
             }
-            // Also where the interval says so: it may be taken from this very comparison.
-            let (low, high) = (self.terms.int(low), self.terms.int(high));
-            let both = vec![self.terms.int_le(low, value.term), self.terms.int_le(value.term, high)];
+            // An interval that is taken from facts may be taken from this very comparison.
+            let is_known = |bound: bool| bound && !self.learns;
+            let mut both = Vec::new();
+            if !is_known(value.interval.low.is_some_and(|l| l >= low)) {
+                let low = self.terms.int(low);
+                both.push(self.terms.int_le(low, value.term));
+            }
+            if !is_known(value.interval.high.is_some_and(|h| h <= high)) {
+                let high = self.terms.int(high);
+                both.push(self.terms.int_le(value.term, high));
+            }
             cases.push(self.terms.and(both));
         }
         Some(self.terms.or(cases))

@@ -43,6 +43,8 @@ pub(crate) struct Integers<'t> {
     pub(crate) products: HashMap<Term, Interval>,
     /// What every model of the formula satisfies.
     facts: Facts,
+    /// Whether there may be facts.
+    pub(super) learns: bool,
 }
 
 /// 2^width as an integer; widths here are at most 64.
@@ -56,6 +58,7 @@ impl<'t> Integers<'t> {
     pub(crate) fn new(terms: &'t mut Terms, roots: &[Term]) -> Option<Self> {
         let mut signed_symbols = HashSet::default();
         let mut seen = HashSet::default();
+        let mut multiplies = false;
         let mut stack = roots.to_vec();
         while let Some(t) = stack.pop() {
             if !seen.insert(t) {
@@ -64,6 +67,7 @@ impl<'t> Integers<'t> {
             if terms.width(t) > 64 || !terms.is_basic_node(t) {
                 return None;
             }
+            multiplies |= terms.is_product(t);
             match terms.node(t) {
                 Node::BvCompare(BvCompare::Slt | BvCompare::Sle, a, b)
                 | Node::BvBinary(BvBinary::Sdiv | BvBinary::Srem, a, b) => {
@@ -86,8 +90,10 @@ impl<'t> Integers<'t> {
             side: Vec::new(),
             products: HashMap::default(),
             facts: Facts::default(),
+            learns: multiplies,
         };
-        roots.first().into_iter().for_each(|&formula| integers.learn(formula));
+        // Sums of ids times numbers have bounds without facts.
+        roots.first().filter(|_| multiplies).into_iter().for_each(|&formula| integers.learn(formula));
         Some(integers)
     }
 

@@ -459,6 +459,15 @@ impl Terms {
         seen.len()
     }
 
+    /// Whether unknowns are multiplied in a term.
+    pub(crate) fn is_product(&self, term: Term) -> bool {
+        match self.node(term) {
+            Node::IntMul(..) => true,
+            Node::BvBinary(BvBinary::Mul, a, b) => self.bv_value(*a).or(self.bv_value(*b)).is_none(),
+            _ => false,
+        }
+    }
+
     /// Whether an integer symbol, as counters of rounds are, is multiplied by an unknown below a term.
     pub(crate) fn multiplies(&self, root: Term) -> bool {
         self.postorder(root, &|_| false).into_iter().any(|t| self.is_multiplied(t))
