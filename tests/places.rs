@@ -12,7 +12,7 @@ use gpuvcc::solver::{self, Answer, Encoding};
 use gpuvcc::vcgen::term::{BvBinary, BvCompare, Sort, Term, Terms};
 use std::collections::HashMap;
 
-const CASES: u64 = 1200;
+const CASES: u64 = 500;
 const EFFORT: Effort = Effort::milliseconds(10);
 
 /// A formula in the making, and the point.

@@ -77,8 +77,33 @@ impl Facts {
                     _ => {}
                 }
             }
-            (Some(_), Some(_)) => self.keep(fact),
+            (Some(_), Some(_)) => {
+                self.narrow_each(&fact);
+                self.keep(fact);
+            }
             _ => {}
+        }
+    }
+
+    /// Of `x + 1 <= w` and `0 <= x` follows `1 <= w`.
+    fn narrow_each(&mut self, fact: &Polynomial) {
+        let opposite = Polynomial::default().plus(fact, -1);
+        for (monomial, factor) in fact.parts() {
+            let [unknown] = monomial[..] else { continue };
+            // `factor * unknown` is at most this.
+            let own = Polynomial::unknown(unknown);
+            let rest = opposite.as_ref().and_then(|opposite| opposite.plus(&own, factor));
+            let Some(most) = rest.filter(|rest| !rest.has(unknown)).and_then(|rest| self.by_ranges(&rest)) else {
+                continue;
+            };
+            let most = most.div_euclid(factor.abs());
+            self.narrow(
+                unknown,
+                match factor > 0 {
+                    true => Interval { low: None, high: Some(most) },
+                    false => Interval { low: Some(-most), high: None },
+                },
+            );
         }
     }
 
@@ -166,9 +191,19 @@ impl Facts {
         };
         let mut interval = ranges(monomial);
         for (part, &most) in self.most.iter().filter(|(_, most)| **most >= 0) {
-            let Some(rest) = without(monomial, part) else { continue };
-            let high = ranges(&rest).high.filter(|_| self.is_not_negative(&rest));
-            interval = interval.and(Interval { low: None, high: high.and_then(|high| high.checked_mul(most)) });
+            let high = match (without(monomial, part), without(part, monomial)) {
+                (Some(more), _) => {
+                    let high = ranges(&more).high.filter(|_| self.is_not_negative(&more));
+                    high.and_then(|high| high.checked_mul(most))
+                }
+                // The part is as many times as large, at least.
+                (None, Some(more)) => {
+                    let least = ranges(&more).low.filter(|least| *least >= 1 && self.is_not_negative(&more));
+                    least.map(|least| most / least)
+                }
+                (None, None) => None,
+            };
+            interval = interval.and(Interval { low: None, high });
         }
         interval
     }

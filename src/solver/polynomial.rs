@@ -87,6 +87,11 @@ impl Polynomial {
         self.parts.keys().all(Vec::is_empty).then_some(constant)
     }
 
+    /// Whether an unknown is in one of its parts.
+    pub(super) fn has(&self, unknown: Term) -> bool {
+        self.parts.keys().any(|monomial| monomial.contains(&unknown))
+    }
+
     pub(super) fn factor_of(&self, monomial: &Monomial) -> Option<i128> {
         self.parts.get(monomial).copied()
     }
