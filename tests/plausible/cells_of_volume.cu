@@ -13,6 +13,6 @@ extern "C" __global__ void cells_of_volume(float *out, const float *in, int widt
     int z = blockIdx.z * blockDim.z + threadIdx.z;
     if (x < width && y < height && z < depth) {
         int cell = (z * height + y) * width + x;
-        out[cell] = 2.0f * in[cell];
+        out[cell] = 2.0f * in[cell];  // OUTSIDE
     }
 }

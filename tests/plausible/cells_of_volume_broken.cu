@@ -9,6 +9,6 @@ extern "C" __global__ void cells_of_volume_broken(float *out, const float *in, i
     int z = blockIdx.z * blockDim.z + threadIdx.z;
     if (x < width && y < height && z < depth) {
         int cell = (z * width + y) * width + x;
-        out[cell] = 2.0f * in[cell]; // RACE
+        out[cell] = 2.0f * in[cell];  // RACE
     }
 }

@@ -21,5 +21,5 @@ extern "C" __global__ void transpose_tiles(float *out, const float *in, int widt
     y = blockIdx.x * TILE + threadIdx.y;
     for (int j = 0; j < TILE; j += ROWS)
         if (x < height && y + j < width)
-            out[(y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];
+            out[(y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];  // OUTSIDE
 }

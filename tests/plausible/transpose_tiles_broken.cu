@@ -18,5 +18,5 @@ extern "C" __global__ void transpose_tiles_broken(float *out, const float *in, i
     y = blockIdx.x * TILE + threadIdx.y;
     for (int j = 0; j < TILE; j += ROWS)
         if (x < height && y + j < width)
-            out[(y + j) * width + x] = tile[threadIdx.x][threadIdx.y + j]; // RACE
+            out[(y + j) * width + x] = tile[threadIdx.x][threadIdx.y + j];  // RACE
 }
