@@ -8,15 +8,22 @@
 
 use super::interval::Interval;
 use super::polynomial::{Monomial, Polynomial, without};
+use crate::effort::{self, Effort};
+use crate::limits;
 use crate::vcgen::term::{Node, Sort, Term, Terms};
 use foldhash::HashMap;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// Later facts about sums are not kept.
 const MOST_FACTS: usize = 40;
 
-/// Sums that are looked at for one bound.
+/// Sums that are looked at for one bound, and for all bounds of a formula.
 const WORK: usize = 150;
+const WORK_IN_ALL: usize = 6000;
+
+/// What it costs to look at one.
+const STEP: Effort = Effort::nanoseconds(5000);
 
 /// What is known.
 #[derive(Default)]
@@ -29,6 +36,8 @@ pub(super) struct Facts {
     not_positive: Vec<Polynomial>,
     /// How often something was learned.
     pub(super) learned: usize,
+    /// How many sums were looked at.
+    looked_at: Cell<usize>,
 }
 
 impl Facts {
@@ -143,16 +152,20 @@ impl Facts {
 
     /// A bound of a polynomial, the best one that is found, or the first one that is `enough`.
     pub(super) fn at_most(&self, polynomial: &Polynomial, enough: i128) -> Option<i128> {
-        self.search(polynomial, 0, enough, &mut WORK.clone())
+        let mut work = WORK.min(WORK_IN_ALL.saturating_sub(self.looked_at.get()));
+        self.search(polynomial, 0, enough, &mut work)
     }
 
     /// `used` are the facts that were taken from the polynomial. What gives the best bound at once is tried first.
     fn search(&self, polynomial: &Polynomial, used: u64, enough: i128, work: &mut usize) -> Option<i128> {
         let mut best = self.by_ranges(polynomial);
         let is_enough = |best: Option<i128>| best.is_some_and(|best| best <= enough);
-        if is_enough(best) {
+        if is_enough(best) || *work == 0 {
             return best;
         }
+        limits::check();
+        effort::spend(STEP);
+        self.looked_at.set(self.looked_at.get() + 1);
         let mut steps = Vec::new();
         for (i, fact) in self.not_positive.iter().enumerate().filter(|(i, _)| used & 1 << i == 0) {
             for (monomial, factor) in fact.parts().filter(|(monomial, _)| !monomial.is_empty()) {
