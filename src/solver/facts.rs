@@ -65,25 +65,21 @@ impl Facts {
 
     fn is_not_positive(&mut self, fact: Polynomial) {
         let constant = fact.constant_part();
-        let parts = fact.without_constant();
-        let mut parts = parts.parts();
+        let sum = fact.without_constant();
+        let mut parts = sum.parts();
         match (parts.next(), parts.next()) {
-            (Some((monomial, factor)), None) => {
-                let most = (-constant).div_euclid(factor.abs());
-                match (&monomial[..], factor > 0) {
-                    ([unknown], true) => self.narrow(*unknown, Interval { low: None, high: Some(most) }),
-                    ([unknown], false) => {
-                        self.narrow(*unknown, Interval { low: Some(-most), high: None });
-                        // With it, `y * w - w` is seen to be at least 0.
-                        if most < 0 {
-                            self.keep(fact);
-                        }
-                    }
-                    (_, true) if self.most.get(monomial).is_none_or(|known| most < *known) => {
-                        self.most.insert(monomial.clone(), most);
-                        self.learned += 1;
-                    }
-                    _ => {}
+            (Some((product, factor)), None) if product.len() > 1 => {
+                let most = (-constant).div_euclid(factor);
+                if factor > 0 && self.most.get(product).is_none_or(|known| most < *known) {
+                    self.most.insert(product.clone(), most);
+                    self.learned += 1;
+                }
+            }
+            (Some((_, factor)), None) => {
+                self.narrow_each(&fact);
+                // Where `w` is at least 1, `y * w - y` is seen to be at least 0.
+                if factor < 0 && constant > 0 {
+                    self.keep(fact);
                 }
             }
             (Some(_), Some(_)) => {

@@ -139,6 +139,10 @@ fn agree(terms: &Terms, mut encoded: Encoded, effort: Effort) {
 /// model refutes is in doubt only: the model may multiply wrongly.
 pub(crate) fn prove_opaque(terms: &mut Terms, goal: Term, wanted: &[Term], effort: Effort) -> Option<Answer> {
     let encoded = encode(terms, Encoding::Integers, goal, wanted)?;
+    // What contradicts itself by its bounds has no products either.
+    if encoded.assertions.iter().any(|&assertion| terms.truth(assertion) == Some(false)) {
+        return Some(Answer::Proved);
+    }
     (encoded.has_products() && !effort.is_none())
         .then(|| logged(terms, Encoding::Integers, &encoded, effort, z3_backend::check_opaque))
 }
