@@ -114,20 +114,22 @@ pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term],
     };
     if encoding == Encoding::Integers && affine::refutes(terms, &encoded.assertions) {
         log::debug!("affine: proved");
-        agree(terms, encoded, CONTROL);
+        agree(terms, encoded);
         return Answer::Proved;
     }
     if encoding == Encoding::Integers && encoded.has_products() && alternatives::prove(terms, goal, effort) {
         log::debug!("alternatives: proved");
-        agree(terms, encoded, CONTROL / 10);
+        agree(terms, encoded);
         return Answer::Proved;
     }
     logged(terms, encoding, &encoded, effort, z3_backend::check)
 }
 
 /// In debug builds, and so in tests, Z3 is asked for what was proved without it, or by parts.
-fn agree(terms: &Terms, mut encoded: Encoded, effort: Effort) {
+fn agree(terms: &Terms, mut encoded: Encoded) {
     if cfg!(debug_assertions) && !interrupt::is_asked() {
+        // Models are found soon; a proof about products is not waited for.
+        let effort = if encoded.has_products() { CONTROL / 20 } else { CONTROL };
         encoded.assertions.drain(..encoded.consequences);
         let ask = || context::in_fresh(|| z3_backend::check(terms, &encoded, Encoding::Integers, effort));
         let (answer, _) = effort::apart(effort::spent(), ask);
