@@ -22,5 +22,5 @@ extern "C" __global__ void matmul_any_size(const float *a, const float *b, float
         __syncthreads();
     }
     if (row < n && col < n)
-        c[row * n + col] = sum;  // OUTSIDE
+        c[row * n + col] = sum;
 }
