@@ -1,7 +1,8 @@
 //! Stage 8, `solver`: formulas to proofs and models.
 //!
 //! Input: a Boolean term. Output: [`Answer`]. Establishes: `Proved` only when Z3 answered `unsat`
-//! for its negation under a sound encoding, or [`affine`] decided it (in debug builds Z3 is asked as well). All contact with Z3 is in this folder; the same
+//! for its negation under a sound encoding, or for each alternative of it ([`alternatives`]), or [`affine`] decided one (in debug builds
+//! Z3 is asked for the whole as well). All contact with Z3 is in this folder; the same
 //! formulas print as SMT-LIB 2 ([`smtlib`]).
 //! Reference: DESIGN section 5 (integers before bit-vectors).
 

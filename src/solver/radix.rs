@@ -33,11 +33,12 @@ pub(super) fn zeros(terms: &mut Terms, facts: &Facts) -> Vec<Term> {
             }
         }
     }
-    let mut is_zero = |part: &Polynomial| {
-        let (part, zero) = (part.term(terms), terms.int(0));
+    let zero = terms.int(0);
+    let parts = found.iter().map(|part| {
+        let part = part.term(terms);
         terms.eq(part, zero)
-    };
-    found.iter().map(&mut is_zero).collect()
+    });
+    parts.collect()
 }
 
 /// What is zero because of sums that have one unknown in common and lie in few values.
