@@ -60,6 +60,8 @@ pub(crate) enum Condition {
     Volume(String, String),
     /// A product has 31 bits.
     Extent(Product),
+    /// The same of a product below which numbers are that have a digit for each factor.
+    Number(Product),
     /// A parameter, without sign, is at most the elements that the launch has threads or blocks for.
     Covered(String, Product),
     /// A 32-bit parameter is less than another one, both without sign.
@@ -89,7 +91,7 @@ impl fmt::Display for Condition {
             Condition::Size(name) => write!(f, "1 <= {name} <= {}", 1u64 << LARGEST_SIZE),
             // In annotations, `^` is another operator.
             Condition::Volume(width, height) => write!(f, "{width} * {height} <= {}", 1u64 << LARGEST_SIZE),
-            Condition::Extent(product) => write!(f, "{product} <= {LARGEST_AREA}"),
+            Condition::Extent(product) | Condition::Number(product) => write!(f, "{product} <= {LARGEST_AREA}"),
             Condition::Covered(name, elements) => write!(f, "{name} <= {elements}"),
             Condition::Below(index, count) => write!(f, "{index} < {count}"),
             Condition::Wide(pitch, columns) => write!(f, "{pitch} >= {columns}"),
@@ -99,20 +101,25 @@ impl fmt::Display for Condition {
 }
 
 /// Conditions as the report lists them. Those that bound parameters are about numbers without a sign; a reader may take
-/// them for signed ones, so that they are not negative stands beside.
+/// them for signed ones, so that they are not negative stands beside. Powers of two are signed; a reader may take them for
+/// numbers without a sign, so what they are below stands beside.
 pub(crate) fn lines(conditions: &[Condition]) -> Vec<String> {
     let is_unsigned = |c: &&Condition| {
-        use Condition::{Area, AtLeast, Below, Covered, Extent, ParameterBounded, Volume, Wide};
-        let is_of_products = matches!(c, Area(..) | Volume(..) | Extent(_) | Wide(..));
+        use Condition::{Area, AtLeast, Below, Covered, Extent, Number, ParameterBounded, Volume, Wide};
+        let is_of_products = matches!(c, Area(..) | Volume(..) | Extent(_) | Number(_) | Wide(..));
         is_of_products || matches!(c, ParameterBounded(_) | AtLeast(..) | Covered(..) | Below(..))
     };
     let unsigned: BTreeSet<&String> = conditions.iter().filter(is_unsigned).flat_map(Condition::parameters).collect();
     let is_said = |name: &String| {
         [Condition::Positive, Condition::Size].map(|said| said(name.clone())).iter().any(|c| conditions.contains(c))
     };
-    let is_unsaid = |name: &&String| !is_said(name);
-    let signs = unsigned.into_iter().filter(is_unsaid).map(|name| format!("0 <= {name}"));
-    conditions.iter().map(ToString::to_string).chain(signs).collect()
+    let powers: BTreeSet<&String> =
+        conditions.iter().filter_map(|c| if let Condition::Power(name) = c { Some(name) } else { None }).collect();
+    let signs = unsigned.difference(&powers).filter(|name| !is_said(name)).map(|name| format!("0 <= {name}"));
+    // 2^31 is a power of two, too.
+    let positive =
+        powers.iter().filter(|name| !is_said(name)).map(|name| Condition::Positive(name.to_string()).to_string());
+    conditions.iter().map(ToString::to_string).chain(signs).chain(positive).collect()
 }
 
 /// Conditions as one line.
@@ -168,7 +175,7 @@ impl Condition {
             Condition::Area(a, b) | Condition::AtLeast(a, b) | Condition::Volume(a, b) | Condition::Below(a, b) => {
                 vec![a, b]
             }
-            Condition::Extent(product) => product.parameters.iter().collect(),
+            Condition::Extent(product) | Condition::Number(product) => product.parameters.iter().collect(),
             Condition::Covered(name, elements) => [name].into_iter().chain(&elements.parameters).collect(),
             Condition::Wide(pitch, columns) => [pitch].into_iter().chain(columns.parameters()).collect(),
             Condition::Block(..)
@@ -193,16 +200,31 @@ impl Condition {
 
     /// Whether it is about rows that are as long as a parameter says: for all values of it there is hardly a proof.
     pub(super) fn keeps_rows(&self) -> bool {
-        use Condition::{Area, AtLeast, Below, CoversBlock, Extent, Size, Volume, Wide};
+        use Condition::{Area, AtLeast, Below, CoversBlock, Extent, Number, Size, Volume, Wide};
         matches!(
             self,
-            Area(..) | AtLeast(..) | Below(..) | CoversBlock(_) | Extent(_) | Size(_) | Volume(..) | Wide(..)
+            Area(..)
+                | AtLeast(..)
+                | Below(..)
+                | CoversBlock(_)
+                | Extent(_)
+                | Number(_)
+                | Size(_)
+                | Volume(..)
+                | Wide(..)
         )
     }
 
     /// Whether it only says that a parameter is positive.
     pub(super) fn is_positive(&self) -> bool {
         matches!(self, Condition::Positive(_))
+    }
+
+    /// Where it is about the product of sizes by which a number is divided: itself, and that the sizes are positive.
+    pub(super) fn of_digits(&self) -> Vec<Condition> {
+        let Condition::Number(product) = self else { return Vec::new() };
+        let positive = product.parameters.iter().cloned().map(Condition::Positive);
+        positive.chain([self.clone()]).collect()
     }
 
     /// Whether it only keeps sums from wrapping.
@@ -275,7 +297,7 @@ impl Condition {
                 let (width, height) = (any_parameter(kernel, width)?, any_parameter(kernel, height)?);
                 Some(product_at_most(width, height, 1 << LARGEST_SIZE))
             }
-            Condition::Extent(product) => {
+            Condition::Extent(product) | Condition::Number(product) => {
                 let most = bv::int(i128::from(LARGEST_AREA) + 1);
                 Some(bv::op(BinaryOp::Lt, product.expression(kernel)?, most))
             }
@@ -333,7 +355,7 @@ impl Condition {
                 let product = value(width).zip(value(height)).and_then(|(width, height)| width.checked_mul(height));
                 product.is_some_and(|product| product <= 1 << LARGEST_SIZE)
             }
-            Condition::Extent(product) => {
+            Condition::Extent(product) | Condition::Number(product) => {
                 product.value(launch, params).is_some_and(|value| value <= u128::from(LARGEST_AREA))
             }
             Condition::Covered(name, elements) => {

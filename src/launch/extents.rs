@@ -58,6 +58,13 @@ impl Extents {
         }
     }
 
+    /// The parameters whose product an expression is.
+    pub(super) fn product_of_parameters(&self, forms: &Forms, e: &ExprRef) -> Option<Vec<Name>> {
+        let mut extents = self.of(forms, e).into_iter();
+        let (product, None) = (extents.next()?, extents.next()) else { return None };
+        (product.number == 1 && product.ids.is_empty()).then_some(product.parameters)
+    }
+
     /// All products with a parameter.
     pub(super) fn products(&self) -> BTreeSet<&Extent> {
         self.sums.values().flatten().filter(|extent| !extent.parameters.is_empty()).collect()

@@ -12,6 +12,8 @@
 //! - where no parameter bounds the columns beside rows, the pitch is at least as many as the launch has;
 //! - a product of numbers, sizes and the grid in a sum of 32 bits has 31 bits;
 //! - what bounds the index of the threads along an axis is at most as many as the launch has, where that is given;
+//! - a product that bounds an index has 31 bits, and its factors are positive, where the index is divided by them: the
+//!   quotients and rests are rows and columns, whatever multiplies them;
 //! - what is a mask of an index when it is one less is a power of two;
 //! - a factor that is compared for equality with an index is less than what bounds that index.
 //!
@@ -57,6 +59,13 @@ pub(crate) fn conditions(kernel: &Kernel, essence: &Kernel) -> Vec<Condition> {
     conditions.extend(uses.wide());
     conditions.extend(uses.covered());
     conditions.extend(uses.products(&is_narrow_size).into_iter().map(Condition::Extent));
+    for volume in uses.numbers() {
+        let is_part = |name: &String| volume.parameters.contains(name);
+        conditions.retain(|condition| !condition.parameters().into_iter().all(is_part));
+        conditions
+            .extend(volume.parameters.iter().cloned().collect::<BTreeSet<_>>().into_iter().map(Condition::Positive));
+        conditions.push(Condition::Number(volume));
+    }
     // What was asked for is looked at as it is, and tells what is likely of the others.
     let free: BTreeSet<&String> = free(kernel).map(|parameter| &parameter.name).collect();
     conditions.retain(|condition| condition.parameters().into_iter().any(|name| free.contains(name)));
@@ -260,6 +269,16 @@ impl Uses<'_> {
             }
         };
         self.indices.iter().filter_map(covered).collect()
+    }
+
+    /// Products that bound indices which are numbers with one digit for each factor.
+    fn numbers(&self) -> Vec<Product> {
+        let divided = self.volumes.iter().filter(|volume| volume.iter().any(|factor| self.divisors.contains(factor)));
+        let product = |volume: &Vec<Name>| {
+            let parameters = volume.iter().map(|factor| self.named(factor)).collect::<Option<_>>()?;
+            Some(Product { number: 1, grid: Vec::new(), block: Vec::new(), parameters })
+        };
+        divided.filter_map(product).collect()
     }
 
     /// Products of sizes that no area bounds: with numbers, with the grid, or of more than two sizes.

@@ -43,7 +43,9 @@ impl Launches<'_, '_> {
         // Half of the effort is for defects that values show. Where it is only very large values that wrap, there need be no
         // likely ones.
         let until = self.budget.part(self.budget.left() / 2);
-        let bounded = conditions::sizes(self.kernel, self.essence).into_iter().take(1);
+        // Quotients by sizes that may be 0 are no digits, however small the sizes are.
+        let has_digits = self.plausible.iter().any(|condition| matches!(condition, Condition::Number(_)));
+        let bounded = conditions::sizes(self.kernel, self.essence).into_iter().take(usize::from(!has_digits));
         self.find_in_turn(bounded.chain(tables).collect(), &[], until).map(Soon::Proved)
     }
 

@@ -31,6 +31,10 @@ pub(super) struct Uses<'k> {
     pub(super) limited: BTreeSet<Term>,
     /// Products of two parameters.
     pub(super) pairs: BTreeSet<(String, String)>,
+    /// Products of parameters of 32 bits that bound an index.
+    pub(super) volumes: BTreeSet<Vec<Name>>,
+    /// Parameters by which, or by products with which, operations divide.
+    pub(super) divisors: BTreeSet<Name>,
     /// Parameters of 32 bits that are masks when they are one less.
     pub(super) masks: BTreeSet<String>,
     /// Parameters that operations use otherwise than as bound of an index or as factor of a sum of ids: steps of loops may
@@ -77,6 +81,8 @@ impl<'k> Uses<'k> {
             equal: BTreeMap::new(),
             limited: BTreeSet::new(),
             pairs: BTreeSet::new(),
+            volumes: BTreeSet::new(),
+            divisors: BTreeSet::new(),
             masks: BTreeSet::new(),
             mixed: BTreeSet::new(),
             down: BTreeMap::new(),
@@ -152,6 +158,15 @@ impl<'k> Uses<'k> {
             let masks = [(a, b), (b, a)].into_iter().filter(|(_, index)| !is_known(index));
             let masks: Vec<String> = masks.filter_map(|(mask, _)| self.one_more(mask)).collect();
             self.masks.extend(masks);
+        }
+        if matches!(op, BvOp::Udiv | BvOp::Sdiv | BvOp::Urem | BvOp::Srem) {
+            self.divisors.extend(self.extents.product_of_parameters(&self.forms, b).into_iter().flatten());
+        }
+        if op.is_comparison() {
+            let bounds = [(a, b), (b, a)].into_iter().filter(|(index, _)| !self.ids_in(index).is_empty());
+            let volumes = bounds.filter_map(|(_, bound)| self.extents.product_of_parameters(&self.forms, bound));
+            let volumes: Vec<_> = volumes.filter(|volume| volume.len() > 1).collect();
+            self.volumes.extend(volumes);
         }
         let is_product = op == BvOp::Mul;
         for (parameter, other) in [(a, b), (b, a)] {

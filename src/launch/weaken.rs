@@ -100,11 +100,16 @@ pub(crate) fn weaken(
 ) -> (Vec<Condition>, KernelReport) {
     let flat = flat(kernel);
     let needed: Vec<Condition> = flat.iter().filter(|condition| is_needed(kernel, condition)).cloned().collect();
-    let beyond: Vec<Condition> = conditions.iter().filter(|condition| !flat.contains(condition)).cloned().collect();
+    // Without what makes quotients digits there is no proof with them, and to see that takes long.
+    let digits: Vec<Condition> = conditions.iter().flat_map(Condition::of_digits).collect();
+    let needed = [needed, digits.clone()].concat();
+    let is_beyond = |condition: &&Condition| !flat.contains(condition) && !digits.contains(condition);
+    let beyond: Vec<Condition> = conditions.iter().filter(is_beyond).cloned().collect();
     let bounds: Vec<Condition> = conditions.iter().filter(|condition| condition.is_bound()).cloned().collect();
     let single = conditions.iter().filter(|condition| !needed.contains(condition)).map(|c| vec![c.clone()]);
     let seldom = conditions.iter().filter(|condition| condition.is_seldom_needed()).cloned().collect();
-    let positive = conditions.iter().filter(|condition| condition.is_positive()).cloned().collect();
+    let is_positive = |condition: &&Condition| condition.is_positive() && !digits.contains(condition);
+    let positive = conditions.iter().filter(is_positive).cloned().collect();
     let groups =
         [beyond, bounds.clone(), seldom, positive].into_iter().filter(|group: &Vec<Condition>| group.len() > 1);
     for group in groups.chain(single.collect::<Vec<_>>()) {

@@ -7,7 +7,7 @@
 //! Reference: DESIGN section 5; Handelman, Representing polynomials by positive linear functions on compact convex polyhedra.
 
 use super::interval::Interval;
-use super::polynomial::{Monomial, Polynomial, without};
+use super::polynomial::{Monomial, Polynomial, common, without};
 use crate::effort::{self, Effort};
 use crate::limits;
 use crate::vcgen::term::{Node, Sort, Term, Terms};
@@ -16,7 +16,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// Later facts about sums are not kept.
-const MOST_FACTS: usize = 40;
+const MOST_FACTS: usize = 60;
 
 /// Sums that are looked at for one bound, and for all bounds of a formula.
 const WORK: usize = 150;
@@ -34,6 +34,8 @@ pub(super) struct Facts {
     most: BTreeMap<Monomial, i128>,
     /// None of these is positive.
     not_positive: Vec<Polynomial>,
+    /// Unknowns that are polynomials of others; none of those is one of these.
+    definitions: BTreeMap<Term, Polynomial>,
     /// How often something was learned.
     pub(super) learned: usize,
     /// How many sums were looked at.
@@ -84,9 +86,69 @@ impl Facts {
             }
             (Some(_), Some(_)) => {
                 self.narrow_each(&fact);
+                self.divide(&fact);
                 self.keep(fact);
             }
             _ => {}
+        }
+    }
+
+    /// Learns that two polynomials are the same: one of the unknowns of the first is told by the others from now on. Not
+    /// if another one is already.
+    pub(super) fn define(&mut self, sum: &Polynomial, value: &Polynomial) -> Option<()> {
+        let is_told = self.definitions.keys().any(|unknown| sum.has(*unknown));
+        let value = self.normal(value).filter(|_| !is_told)?;
+        let is_free = |unknown: Term, rest: &Polynomial| !rest.has(unknown) && !value.has(unknown);
+        let (unknown, value) = sum.parts().find_map(|(monomial, factor)| {
+            let ([unknown], 1) = (&monomial[..], factor) else { return None };
+            let rest = sum.plus(&Polynomial::unknown(*unknown), -1)?;
+            Some((*unknown, value.plus(&rest, -1)?)).filter(|_| is_free(*unknown, &rest))
+        })?;
+        let told = |(own, known): (&Term, &Polynomial)| Some((*own, known.with(unknown, &value)?));
+        self.definitions = self.definitions.iter().map(told).collect::<Option<_>>()?;
+        self.definitions.insert(unknown, value);
+        self.learned += 1;
+        let facts: Vec<_> = self.not_positive.iter().filter(|fact| fact.has(unknown)).cloned().collect();
+        for fact in facts {
+            let normal = self.normal(&fact);
+            normal.into_iter().for_each(|fact| self.is_not_positive(fact));
+        }
+        Some(())
+    }
+
+    /// The same polynomial, of unknowns that are not told by others.
+    pub(super) fn normal(&self, polynomial: &Polynomial) -> Option<Polynomial> {
+        let told = self.definitions.iter().filter(|(unknown, _)| polynomial.has(**unknown));
+        told.into_iter().try_fold(polynomial.clone(), |polynomial, (unknown, value)| polynomial.with(*unknown, value))
+    }
+
+    /// Unknowns with the polynomials of others that they are.
+    pub(super) fn definitions(&self) -> &BTreeMap<Term, Polynomial> {
+        &self.definitions
+    }
+
+    /// Of `n*h*w + y*w + 1 <= k*h*w` follows `n*h + y + 1 <= k*h`, and `n + 1 <= k`.
+    fn divide(&mut self, fact: &Polynomial) {
+        if fact.constant_part() < 1 {
+            return;
+        }
+        let sum = fact.without_constant();
+        let taken = sum.parts().filter(|(_, factor)| *factor < 0);
+        let Some(divisor) = taken.map(|(monomial, _)| monomial.clone()).reduce(|a, b| common(&a, &b)) else { return };
+        let added: Vec<_> =
+            sum.parts().filter(|(_, factor)| *factor > 0).map(|(monomial, _)| monomial.clone()).collect();
+        for monomial in &added {
+            let divisor = common(monomial, &divisor);
+            let is_multiple = |monomial: &Monomial| without(monomial, &divisor).is_some();
+            let is_dropped = |monomial: &&Monomial| !is_multiple(monomial);
+            if divisor.is_empty()
+                || !self.is_not_negative(&divisor)
+                || !added.iter().filter(is_dropped).all(|monomial| self.is_not_negative(monomial))
+            {
+                continue;
+            }
+            let quotient = sum.quotient(&divisor).plus(&Polynomial::constant(1), 1);
+            quotient.into_iter().for_each(|fact| self.is_not_positive(fact));
         }
     }
 
@@ -114,8 +176,10 @@ impl Facts {
 
     fn keep(&mut self, fact: Polynomial) {
         if self.not_positive.len() < MOST_FACTS && !self.not_positive.contains(&fact) {
+            let normal = self.normal(&fact).filter(|normal| *normal != fact);
             self.not_positive.push(fact);
             self.learned += 1;
+            normal.into_iter().for_each(|fact| self.is_not_positive(fact));
         }
     }
 
@@ -148,6 +212,16 @@ impl Facts {
 
     /// A bound of a polynomial, the best one that is found, or the first one that is `enough`.
     pub(super) fn at_most(&self, polynomial: &Polynomial, enough: i128) -> Option<i128> {
+        // Digits have bounds that the number they make has not.
+        let normal = self.normal(polynomial).filter(|normal| normal != polynomial);
+        let most = normal.and_then(|normal| self.search_from(&normal, enough));
+        match most {
+            Some(most) if most <= enough => Some(most),
+            _ => most.into_iter().chain(self.search_from(polynomial, enough)).min(),
+        }
+    }
+
+    fn search_from(&self, polynomial: &Polynomial, enough: i128) -> Option<i128> {
         let mut work = WORK.min(WORK_IN_ALL.saturating_sub(self.looked_at.get()));
         self.search(polynomial, 0, enough, &mut work)
     }

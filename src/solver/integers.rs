@@ -12,6 +12,7 @@
 use super::facts::{self, Facts};
 use super::interval::Interval;
 use super::polynomial::Polynomial;
+use super::quotients::Divisions;
 use super::radix;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, signed};
 use foldhash::{HashMap, HashSet};
@@ -21,7 +22,10 @@ pub(super) const WINDOW_LIMIT: i128 = 3;
 
 /// Terms of a comparison that facts are taken from, and how often they are looked for.
 const LARGEST_FACT: usize = 80;
-const LEARNING: usize = 3;
+const LEARNING: usize = 6;
+
+/// How deep conditions are looked at.
+const KNOWN_DEPTH: usize = 3;
 
 /// An integer term with bounds.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +46,11 @@ pub(crate) struct Integers<'t> {
     /// Bounds of products of two unknowns.
     pub(crate) products: HashMap<Term, Interval>,
     /// What every model of the formula satisfies.
-    facts: Facts,
+    pub(super) facts: Facts,
+    /// Quotients by unknowns.
+    pub(super) divisions: Divisions,
+    /// What its conjuncts are.
+    truths: HashMap<Term, bool>,
     /// Whether there may be facts.
     pub(super) learns: bool,
 }
@@ -90,6 +98,8 @@ impl<'t> Integers<'t> {
             side: Vec::new(),
             products: HashMap::default(),
             facts: Facts::default(),
+            divisions: Divisions::default(),
+            truths: HashMap::default(),
             learns: multiplies,
         };
         // Sums of ids times numbers have bounds without facts.
@@ -104,7 +114,9 @@ impl<'t> Integers<'t> {
             let is_comparison = matches!(self.terms.node(*term), Node::IntLe(..) | Node::BvCompare(..) | Node::Eq(..));
             is_comparison && self.terms.size(&[*term], LARGEST_FACT) <= LARGEST_FACT
         };
-        let comparisons: Vec<_> = facts::conjuncts(self.terms, formula, true).into_iter().filter(is_small).collect();
+        let conjuncts = facts::conjuncts(self.terms, formula, true);
+        let comparisons: Vec<_> = conjuncts.iter().copied().filter(is_small).collect();
+        self.truths = conjuncts.into_iter().collect();
         for _ in 0..LEARNING {
             let before = self.facts.learned;
             for &(comparison, holds) in &comparisons {
@@ -117,6 +129,7 @@ impl<'t> Integers<'t> {
             self.formulas.clear();
             self.products.clear();
             self.side.clear();
+            self.divisions.forget_what_was_told();
             if self.facts.learned == before {
                 break;
             }
@@ -168,10 +181,13 @@ impl<'t> Integers<'t> {
                 let list = list.iter().map(|&a| self.formula_of(a)).collect();
                 self.terms.chain(false, list)
             }
-            Node::Ite(c, a, b) => {
-                let (c, a, b) = (self.formula_of(c), self.formula_of(a), self.formula_of(b));
-                self.terms.ite(c, a, b)
-            }
+            Node::Ite(c, a, b) => match self.chosen(c, a, b) {
+                Some(chosen) => self.formula_of(chosen),
+                None => {
+                    let (c, a, b) = (self.formula_of(c), self.formula_of(a), self.formula_of(b));
+                    self.terms.ite(c, a, b)
+                }
+            },
             Node::Eq(a, b) => match self.terms.sort(a) {
                 Sort::Bool => {
                     let (a, b) = (self.formula_of(a), self.formula_of(b));
@@ -198,6 +214,30 @@ impl<'t> Integers<'t> {
         };
         self.formulas.insert(t, result);
         result
+    }
+
+    /// What a choice is where the conjuncts of the formula tell.
+    fn chosen(&mut self, condition: Term, yes: Term, no: Term) -> Option<Term> {
+        let known = self.truth(condition, KNOWN_DEPTH).or_else(|| {
+            let formula = self.formula_of(condition);
+            self.terms.truth(formula)
+        });
+        known.map(|holds| if holds { yes } else { no })
+    }
+
+    fn truth(&self, condition: Term, depth: usize) -> Option<bool> {
+        if self.truths.is_empty() || depth == 0 {
+            return None;
+        }
+        let told = |term: &Term| self.truth(*term, depth - 1);
+        self.truths.get(&condition).copied().or_else(|| match self.terms.node(condition) {
+            Node::Not(inner) => told(inner).map(|holds| !holds),
+            Node::And(list) if list.iter().all(|member| told(member) == Some(true)) => Some(true),
+            Node::And(list) if list.iter().any(|member| told(member) == Some(false)) => Some(false),
+            Node::Or(list) if list.iter().any(|member| told(member) == Some(true)) => Some(true),
+            Node::Or(list) if list.iter().all(|member| told(member) == Some(false)) => Some(false),
+            _ => None,
+        })
     }
 
     /// What follows from the formula that is to have a model, about places that are equal.
@@ -308,11 +348,14 @@ impl<'t> Integers<'t> {
                 let term = self.terms.int_sum(constant, list);
                 self.reduce(term, interval, width)
             }
-            Node::Ite(c, a, b) => {
-                let c = self.formula_of(c);
-                let (x, y) = (self.representative(a), self.representative(b));
-                Value { term: self.terms.ite(c, x.term, y.term), interval: x.interval.union(y.interval) }
-            }
+            Node::Ite(c, a, b) => match self.chosen(c, a, b) {
+                Some(chosen) => self.representative(chosen),
+                None => {
+                    let c = self.formula_of(c);
+                    let (x, y) = (self.representative(a), self.representative(b));
+                    Value { term: self.terms.ite(c, x.term, y.term), interval: x.interval.union(y.interval) }
+                }
+            },
             Node::Extract { low, of, .. } => {
                 let value = self.representative(of);
                 if low == 0 {

@@ -21,6 +21,7 @@ mod multiples;
 mod operators;
 mod polynomial;
 mod products;
+mod quotients;
 mod radix;
 mod refine;
 pub mod smtlib;

@@ -65,6 +65,12 @@ impl Integers<'_> {
             let d = self.terms.int(divisor);
             return Value { term: self.terms.int_mod(x.term, d), interval: Interval::new(0, divisor - 1) };
         }
+        if self.learns
+            && y.interval.low.is_some_and(|least| least >= 1)
+            && let Some((quotient, rest)) = self.divided(x, y, width)
+        {
+            return if op == BvBinary::Udiv { quotient } else { rest };
+        }
         // One quotient and remainder for each pair of operands: x = y*q + r, 0 <= r < y.
         let top = modulus(width) - 1;
         let (greatest, least) = (x.interval.high.unwrap_or(top), y.interval.low.unwrap_or(0));

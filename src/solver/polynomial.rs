@@ -101,6 +101,11 @@ impl Polynomial {
         self.parts.values().next().copied().unwrap_or_default()
     }
 
+    /// The polynomial or its opposite: that of which the first factor is positive.
+    pub(super) fn with_first_positive(self) -> Option<Polynomial> {
+        if self.first_factor() < 0 { Polynomial::default().plus(&self, -1) } else { Some(self) }
+    }
+
     pub(super) fn constant_part(&self) -> i128 {
         self.parts.get(&Monomial::new()).copied().unwrap_or_default()
     }
@@ -132,6 +137,35 @@ impl Polynomial {
         (quotient, rest)
     }
 
+    /// The polynomial with another one in the place of an unknown, which that one does not have.
+    pub(super) fn with(&self, unknown: Term, value: &Polynomial) -> Option<Polynomial> {
+        let mut result = self.clone();
+        while result.has(unknown) {
+            let (quotient, rest) = result.by_unknown(unknown);
+            result = quotient.times(value)?.plus(&rest, 1)?;
+        }
+        Some(result)
+    }
+
+    /// `self / other`, where both are products of unknowns with a factor and nothing is left.
+    pub(super) fn quotient_of_products(&self, other: &Polynomial) -> Option<Polynomial> {
+        let (mut own, mut theirs) = (self.parts(), other.parts());
+        let (Some((monomial, factor)), None) = (own.next(), own.next()) else { return None };
+        let (Some((part, divisor)), None) = (theirs.next(), theirs.next()) else { return None };
+        let rest = without(monomial, part).filter(|_| factor % divisor == 0)?;
+        Some(Polynomial::of_parts([(rest, factor / divisor)]))
+    }
+
+    /// The parts that a product of unknowns divides, divided by it.
+    pub(super) fn quotient(&self, divisor: &Monomial) -> Polynomial {
+        Polynomial::of_parts(self.parts().filter_map(|(own, factor)| Some((without(own, divisor)?, factor))))
+    }
+
+    /// The degree in all unknowns together.
+    pub(super) fn degree(&self) -> usize {
+        self.parts.keys().map(Vec::len).max().unwrap_or_default()
+    }
+
     /// The parts of which `factor * monomial` is a divisor with a positive quotient, divided by it.
     pub(super) fn positive_quotient(&self, monomial: &Monomial, factor: i128) -> Polynomial {
         let quotient = |(own, part): (&Monomial, &i128)| {
@@ -154,6 +188,18 @@ impl Polynomial {
         }
         terms.int_sum(self.constant_part(), members)
     }
+}
+
+/// The factors that two monomials have in common.
+pub(super) fn common(a: &Monomial, b: &Monomial) -> Monomial {
+    let mut rest = b.clone();
+    let mut found = Monomial::new();
+    for factor in a {
+        if let Some(at) = rest.iter().position(|other| other == factor) {
+            found.push(rest.remove(at));
+        }
+    }
+    found
 }
 
 /// A monomial without some of its factors; `None` if it does not have them.

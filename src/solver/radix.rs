@@ -4,7 +4,7 @@
 //! holds in every model.
 //! Example: of `0 <= o - 4*(y1*w + x1) <= 3` and the same for `y2` and `x2` follows `y1*w + x1 - y2*w - x2 == 0`. Where `0 <= x < w` is
 //! known of both threads, the part without `w` is smaller than `w` on either side of zero, so it is zero, and so is what `w`
-//! multiplies: `x1 == x2` and `y1 == y2`.
+//! multiplies: `x1 == x2` and `y1 == y2`. Numbers with the same digits are the same.
 //! Relies on: [`Facts`]. Reference: DESIGN section 5 (uniqueness of quotient and rest).
 
 use super::facts::Facts;
@@ -17,28 +17,67 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_EQUATIONS: usize = 40;
 const MOST_WINDOWS: usize = 12;
 
+/// Numbers told by digits that are compared with each other.
+const MOST_NUMBERS: usize = 8;
+
 /// Sums that lie in more values are not compared.
 const WIDEST: i128 = 64;
 
 /// What is zero, as terms.
 pub(super) fn zeros(terms: &mut Terms, facts: &Facts) -> Vec<Term> {
-    let mut open = equations(facts);
+    let equations = equations(facts);
+    let mut open: Vec<_> =
+        equations.iter().filter_map(|equation| facts.normal(equation)?.with_first_positive()).collect();
     let mut seen: BTreeSet<Polynomial> = open.iter().cloned().collect();
     let mut found = Vec::new();
     while let Some(equation) = open.pop() {
-        for part in split(facts, &equation).into_iter().flatten() {
+        let parts = split(facts, &equation).into_iter().flatten();
+        for part in parts.filter_map(Polynomial::with_first_positive) {
             if seen.len() < MOST_EQUATIONS && seen.insert(part.clone()) {
                 found.push(part.clone());
                 open.push(part);
             }
         }
     }
+    found.extend(same_digits(facts, &found));
     let zero = terms.int(0);
     let parts = found.iter().map(|part| {
         let part = part.term(terms);
         terms.eq(part, zero)
     });
     parts.collect()
+}
+
+/// Differences of numbers that are told by digits, where what is zero makes those the same.
+fn same_digits(facts: &Facts, zeros: &[Polynomial]) -> Vec<Polynomial> {
+    let mut told: Vec<_> = facts.definitions().iter().filter(|(_, value)| value.degree() > 1).collect();
+    told.truncate(MOST_NUMBERS);
+    if told.is_empty() {
+        return Vec::new();
+    }
+    let mut same: Vec<(Term, Polynomial)> = Vec::new();
+    for zero in zeros.iter().filter(|zero| zero.degree() == 1) {
+        let zero = same.iter().try_fold(zero.clone(), |zero, (unknown, value)| zero.with(*unknown, value));
+        let pivot = zero.and_then(|zero| {
+            let (monomial, factor) =
+                zero.parts().find(|(monomial, factor)| monomial.len() == 1 && factor.abs() == 1)?;
+            let rest = zero.plus(&Polynomial::unknown(monomial[0]), -factor)?;
+            Some((monomial[0], Polynomial::default().plus(&rest, -factor)?))
+        });
+        same.extend(pivot);
+    }
+    let mut found = Vec::new();
+    for (i, (one, a)) in told.iter().enumerate() {
+        for (other, b) in &told[i + 1..] {
+            let apart = a.plus(b, -1);
+            let apart = apart
+                .and_then(|apart| same.iter().try_fold(apart, |apart, (unknown, value)| apart.with(*unknown, value)));
+            let difference = Polynomial::unknown(**one).plus(&Polynomial::unknown(**other), -1);
+            let linear = apart.filter(|apart| apart.degree() <= 1);
+            found.extend(difference.zip(linear).and_then(|(difference, apart)| difference.plus(&apart, -1)));
+        }
+    }
+    found
 }
 
 /// What is zero because of sums that have one unknown in common and lie in few values.
