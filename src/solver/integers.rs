@@ -9,23 +9,14 @@
 //! Relies on: ranges of symbols are implied by the assumptions of the formula.
 //! Reference: proof-notes, lessons 4 and 5; DESIGN section 5.
 
-use super::facts::{self, Facts};
+use super::facts::Facts;
 use super::interval::Interval;
-use super::polynomial::Polynomial;
 use super::quotients::Divisions;
-use super::radix;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, signed};
 use foldhash::{HashMap, HashSet};
 
 /// Wrapping is spelled out case by case up to this many windows of size 2^n; beyond, by `mod`.
 pub(super) const WINDOW_LIMIT: i128 = 3;
-
-/// Terms of a comparison that facts are taken from, and how often they are looked for.
-const LARGEST_FACT: usize = 80;
-const LEARNING: usize = 6;
-
-/// How deep conditions are looked at.
-const KNOWN_DEPTH: usize = 3;
 
 /// An integer term with bounds.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +28,9 @@ pub(super) struct Value {
 /// The translation of one formula; memoised over the DAG.
 pub(crate) struct Integers<'t> {
     pub(super) terms: &'t mut Terms,
-    representatives: HashMap<Term, Value>,
-    formulas: HashMap<Term, Term>,
-    canonical: HashMap<(Term, bool), Value>,
+    pub(super) representatives: HashMap<Term, Value>,
+    pub(super) formulas: HashMap<Term, Term>,
+    pub(super) canonical: HashMap<(Term, bool), Value>,
     signed_symbols: HashSet<Term>,
     /// Facts about fresh symbols and functions, true in every execution.
     pub(crate) side: Vec<Term>,
@@ -50,7 +41,7 @@ pub(crate) struct Integers<'t> {
     /// Quotients by unknowns.
     pub(super) divisions: Divisions,
     /// What its conjuncts are.
-    truths: HashMap<Term, bool>,
+    pub(super) truths: HashMap<Term, bool>,
     /// Whether there may be facts.
     pub(super) learns: bool,
 }
@@ -107,35 +98,6 @@ impl<'t> Integers<'t> {
         Some(integers)
     }
 
-    /// Takes the facts from the conjuncts of the formula that is to have a model. What is known of the sizes tells of sums in
-    /// later rounds that they do not wrap, and so what their comparisons say.
-    fn learn(&mut self, formula: Term) {
-        let is_small = |(term, _): &(Term, bool)| {
-            let is_comparison = matches!(self.terms.node(*term), Node::IntLe(..) | Node::BvCompare(..) | Node::Eq(..));
-            is_comparison && self.terms.size(&[*term], LARGEST_FACT) <= LARGEST_FACT
-        };
-        let conjuncts = facts::conjuncts(self.terms, formula, true);
-        let comparisons: Vec<_> = conjuncts.iter().copied().filter(is_small).collect();
-        self.truths = conjuncts.into_iter().collect();
-        for _ in 0..LEARNING {
-            let before = self.facts.learned;
-            for &(comparison, holds) in &comparisons {
-                let formula = self.formula(comparison);
-                self.facts.learn(self.terms, formula, holds);
-            }
-            // What was translated on the way did not know all facts.
-            self.representatives.clear();
-            self.canonical.clear();
-            self.formulas.clear();
-            self.products.clear();
-            self.side.clear();
-            self.divisions.forget_what_was_told();
-            if self.facts.learned == before {
-                break;
-            }
-        }
-    }
-
     /// The integer formula of a Boolean term.
     pub(crate) fn formula(&mut self, t: Term) -> Term {
         self.prepare(t);
@@ -163,7 +125,7 @@ impl<'t> Integers<'t> {
         }
     }
 
-    fn formula_of(&mut self, t: Term) -> Term {
+    pub(super) fn formula_of(&mut self, t: Term) -> Term {
         if let Some(&known) = self.formulas.get(&t) {
             return known;
         }
@@ -214,35 +176,6 @@ impl<'t> Integers<'t> {
         };
         self.formulas.insert(t, result);
         result
-    }
-
-    /// What a choice is where the conjuncts of the formula tell.
-    fn chosen(&mut self, condition: Term, yes: Term, no: Term) -> Option<Term> {
-        let known = self.truth(condition, KNOWN_DEPTH).or_else(|| {
-            let formula = self.formula_of(condition);
-            self.terms.truth(formula)
-        });
-        known.map(|holds| if holds { yes } else { no })
-    }
-
-    fn truth(&self, condition: Term, depth: usize) -> Option<bool> {
-        if self.truths.is_empty() || depth == 0 {
-            return None;
-        }
-        let told = |term: &Term| self.truth(*term, depth - 1);
-        self.truths.get(&condition).copied().or_else(|| match self.terms.node(condition) {
-            Node::Not(inner) => told(inner).map(|holds| !holds),
-            Node::And(list) if list.iter().all(|member| told(member) == Some(true)) => Some(true),
-            Node::And(list) if list.iter().any(|member| told(member) == Some(false)) => Some(false),
-            Node::Or(list) if list.iter().any(|member| told(member) == Some(true)) => Some(true),
-            Node::Or(list) if list.iter().all(|member| told(member) == Some(false)) => Some(false),
-            _ => None,
-        })
-    }
-
-    /// What follows from the formula that is to have a model, about places that are equal.
-    pub(crate) fn consequences(&mut self) -> Vec<Term> {
-        radix::zeros(self.terms, &self.facts)
     }
 
     /// A term whose value in a model is the value of `t`: a bit-vector by its unsigned value.
@@ -399,16 +332,6 @@ impl<'t> Integers<'t> {
             }
             _ => value,
         }
-    }
-
-    /// What the facts say, where a sum or product may wrap.
-    fn sharpened(&self, term: Term, interval: Interval, width: u32) -> Interval {
-        let half = modulus(width) / 2;
-        if interval.within(-half, half - 1) {
-            return interval;
-        }
-        let polynomial = Polynomial::of(self.terms, term);
-        polynomial.map_or(interval, |p| interval.and(self.facts.interval(&p, Interval::new(-half, half - 1))))
     }
 
     pub(super) fn constant(&mut self, value: i128) -> Value {

@@ -16,6 +16,7 @@ mod facts;
 mod ghosts;
 mod integers;
 mod interval;
+mod learning;
 mod meter;
 mod multiples;
 mod operators;

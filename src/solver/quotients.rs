@@ -59,6 +59,11 @@ impl Integers<'_> {
         Some((division.quotient, division.rest))
     }
 
+    /// Writes what all of them mean to the side constraints: what follows from facts may follow from any.
+    pub(super) fn tell_divisions(&mut self) {
+        (0..self.divisions.list.len()).for_each(|at| self.tell(at));
+    }
+
     /// Writes what a division means to the side constraints.
     fn tell(&mut self, at: usize) {
         let division = &mut self.divisions.list[at];
@@ -95,6 +100,9 @@ impl Integers<'_> {
             let (by, inner) = self.value_of(&more);
             let inner = self.new_division(quotient, by, &inner, Some(multiple.quotient), width)?;
             self.divisions.list[*to].by_way_of.extend([at, inner]);
+            if self.divisions.list[*to].is_told {
+                [at, inner].into_iter().for_each(|at| self.tell(at));
+            }
         }
         Some(at)
     }
