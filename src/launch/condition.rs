@@ -60,8 +60,9 @@ pub(crate) enum Condition {
     Volume(String, String),
     /// A product has 31 bits.
     Extent(Product),
-    /// The same of a product below which numbers are that have a digit for each factor.
-    Number(Product),
+    /// The same of a product below which numbers are that have a digit for each factor; where it is said, at most
+    /// [`LARGEST_PARAMETER`], so that all threads of the launch may be added.
+    Number(Product, Steps),
     /// A parameter, without sign, is at most the elements that the launch has threads or blocks for.
     Covered(String, Product),
     /// A 32-bit parameter is less than another one, both without sign.
@@ -70,6 +71,25 @@ pub(crate) enum Condition {
     Wide(String, Columns),
     /// A 32-bit parameter is a power of two.
     Power(String),
+}
+
+/// Whether threads go on with what lies a grid further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Steps {
+    /// Each thread has one index.
+    None,
+    /// The number of all threads is added to an index.
+    OfGrid,
+}
+
+impl Steps {
+    /// What a product is at most below which indices are.
+    fn most(self) -> u32 {
+        match self {
+            Steps::None => LARGEST_AREA,
+            Steps::OfGrid => LARGEST_PARAMETER,
+        }
+    }
 }
 
 impl fmt::Display for Condition {
@@ -91,7 +111,8 @@ impl fmt::Display for Condition {
             Condition::Size(name) => write!(f, "1 <= {name} <= {}", 1u64 << LARGEST_SIZE),
             // In annotations, `^` is another operator.
             Condition::Volume(width, height) => write!(f, "{width} * {height} <= {}", 1u64 << LARGEST_SIZE),
-            Condition::Extent(product) | Condition::Number(product) => write!(f, "{product} <= {LARGEST_AREA}"),
+            Condition::Extent(product) => write!(f, "{product} <= {LARGEST_AREA}"),
+            Condition::Number(product, steps) => write!(f, "{product} <= {}", steps.most()),
             Condition::Covered(name, elements) => write!(f, "{name} <= {elements}"),
             Condition::Below(index, count) => write!(f, "{index} < {count}"),
             Condition::Wide(pitch, columns) => write!(f, "{pitch} >= {columns}"),
@@ -106,7 +127,7 @@ impl fmt::Display for Condition {
 pub(crate) fn lines(conditions: &[Condition]) -> Vec<String> {
     let is_unsigned = |c: &&Condition| {
         use Condition::{Area, AtLeast, Below, Covered, Extent, Number, ParameterBounded, Volume, Wide};
-        let is_of_products = matches!(c, Area(..) | Volume(..) | Extent(_) | Number(_) | Wide(..));
+        let is_of_products = matches!(c, Area(..) | Volume(..) | Extent(_) | Number(..) | Wide(..));
         is_of_products || matches!(c, ParameterBounded(_) | AtLeast(..) | Covered(..) | Below(..))
     };
     let unsigned: BTreeSet<&String> = conditions.iter().filter(is_unsigned).flat_map(Condition::parameters).collect();
@@ -175,7 +196,7 @@ impl Condition {
             Condition::Area(a, b) | Condition::AtLeast(a, b) | Condition::Volume(a, b) | Condition::Below(a, b) => {
                 vec![a, b]
             }
-            Condition::Extent(product) | Condition::Number(product) => product.parameters.iter().collect(),
+            Condition::Extent(product) | Condition::Number(product, _) => product.parameters.iter().collect(),
             Condition::Covered(name, elements) => [name].into_iter().chain(&elements.parameters).collect(),
             Condition::Wide(pitch, columns) => [pitch].into_iter().chain(columns.parameters()).collect(),
             Condition::Block(..)
@@ -208,7 +229,7 @@ impl Condition {
                 | Below(..)
                 | CoversBlock(_)
                 | Extent(_)
-                | Number(_)
+                | Number(..)
                 | Size(_)
                 | Volume(..)
                 | Wide(..)
@@ -222,7 +243,7 @@ impl Condition {
 
     /// Where it is about the product of sizes by which a number is divided: itself, and that the sizes are positive.
     pub(super) fn of_digits(&self) -> Vec<Condition> {
-        let Condition::Number(product) = self else { return Vec::new() };
+        let Condition::Number(product, _) = self else { return Vec::new() };
         let positive = product.parameters.iter().cloned().map(Condition::Positive);
         positive.chain([self.clone()]).collect()
     }
@@ -297,10 +318,8 @@ impl Condition {
                 let (width, height) = (any_parameter(kernel, width)?, any_parameter(kernel, height)?);
                 Some(product_at_most(width, height, 1 << LARGEST_SIZE))
             }
-            Condition::Extent(product) | Condition::Number(product) => {
-                let most = bv::int(i128::from(LARGEST_AREA) + 1);
-                Some(bv::op(BinaryOp::Lt, product.expression(kernel)?, most))
-            }
+            Condition::Extent(product) => product_is_at_most(kernel, product, LARGEST_AREA),
+            Condition::Number(product, steps) => product_is_at_most(kernel, product, steps.most()),
             Condition::Covered(name, elements) => {
                 let count = bv::to_int(any_parameter(kernel, name)?);
                 Some(bv::op(BinaryOp::Le, count, elements.expression(kernel)?))
@@ -355,8 +374,11 @@ impl Condition {
                 let product = value(width).zip(value(height)).and_then(|(width, height)| width.checked_mul(height));
                 product.is_some_and(|product| product <= 1 << LARGEST_SIZE)
             }
-            Condition::Extent(product) | Condition::Number(product) => {
+            Condition::Extent(product) => {
                 product.value(launch, params).is_some_and(|value| value <= u128::from(LARGEST_AREA))
+            }
+            Condition::Number(product, steps) => {
+                product.value(launch, params).is_some_and(|value| value <= u128::from(steps.most()))
             }
             Condition::Covered(name, elements) => {
                 let elements = elements.value(launch, params);
@@ -380,6 +402,10 @@ impl Condition {
 fn product_at_most(a: ExprRef, b: ExprRef, most: u64) -> ExprRef {
     let product = bv::op(BinaryOp::Mul, bv::to_int(a), bv::to_int(b));
     bv::op(BinaryOp::Lt, product, bv::int(i128::from(most) + 1))
+}
+
+fn product_is_at_most(kernel: &Kernel, product: &Product, most: u32) -> Option<ExprRef> {
+    Some(bv::op(BinaryOp::Lt, product.expression(kernel)?, bv::int(i128::from(most) + 1)))
 }
 
 fn parameter(kernel: &Kernel, name: &str) -> Option<ExprRef> {

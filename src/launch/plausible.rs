@@ -20,7 +20,7 @@
 //! What is only added to an index (an offset), or compared for equality (a switch), may be any number.
 
 use super::columns::{Columns, pitch_of};
-use super::condition::Condition;
+use super::condition::{Condition, Steps};
 use super::extents::Extent;
 use super::linear::{Form, Term};
 use super::product::Product;
@@ -59,12 +59,13 @@ pub(crate) fn conditions(kernel: &Kernel, essence: &Kernel) -> Vec<Condition> {
     conditions.extend(uses.wide());
     conditions.extend(uses.covered());
     conditions.extend(uses.products(&is_narrow_size).into_iter().map(Condition::Extent));
+    let steps = if uses.looped.is_empty() { Steps::None } else { Steps::OfGrid };
     for volume in uses.numbers() {
         let is_part = |name: &String| volume.parameters.contains(name);
         conditions.retain(|condition| !condition.parameters().into_iter().all(is_part));
         conditions
             .extend(volume.parameters.iter().cloned().collect::<BTreeSet<_>>().into_iter().map(Condition::Positive));
-        conditions.push(Condition::Number(volume));
+        conditions.push(Condition::Number(volume, steps));
     }
     // What was asked for is looked at as it is, and tells what is likely of the others.
     let free: BTreeSet<&String> = free(kernel).map(|parameter| &parameter.name).collect();

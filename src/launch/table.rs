@@ -44,7 +44,7 @@ impl Launches<'_, '_> {
         // likely ones.
         let until = self.budget.part(self.budget.left() / 2);
         // Quotients by sizes that may be 0 are no digits, however small the sizes are.
-        let has_digits = self.plausible.iter().any(|condition| matches!(condition, Condition::Number(_)));
+        let has_digits = self.plausible.iter().any(|condition| matches!(condition, Condition::Number(..)));
         let bounded = conditions::sizes(self.kernel, self.essence).into_iter().take(usize::from(!has_digits));
         self.find_in_turn(bounded.chain(tables).collect(), &[], until).map(Soon::Proved)
     }

@@ -6,23 +6,29 @@
 //! Reference: Davis, Logemann, Loveland (case distinction).
 
 use super::facts::conjuncts;
+use super::truths::{Literal, propagated};
 use super::{Answer, Encoded, Encoding, affine, encode, logged, z3_backend};
 use crate::effort::{Budget, Effort};
 use crate::limits;
 use crate::vcgen::term::{Node, Term, Terms};
 use foldhash::HashSet;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// Alternatives that are looked at.
 const MOST_CASES: usize = 150;
+
+/// Those of which nothing is learned, where nothing was learned of another one before: nothing is of many candidates.
+const MOST_PLAIN: usize = 8;
+
+/// How often conjuncts are looked at in vain.
+const MOST_VAIN: usize = 6;
 
 /// Terms of a formula that is looked at.
 const LARGEST: usize = 3000;
 
 /// For all that Z3 is asked.
-const EFFORT: Effort = Effort::milliseconds(400);
-
-/// A formula, and whether it holds.
-type Literal = (Term, bool);
+const EFFORT: Effort = Effort::milliseconds(1000);
 
 /// Whether a goal with alternatives is proved by each of them.
 pub(super) fn prove(terms: &mut Terms, goal: Term, effort: Effort) -> bool {
@@ -30,8 +36,14 @@ pub(super) fn prove(terms: &mut Terms, goal: Term, effort: Effort) -> bool {
         return false;
     }
     let budget = Budget::new(effort.min(EFFORT));
-    let mut search =
-        Search { multiplying: multiplying(terms, goal), left: MOST_CASES, budget, plain: Vec::new(), learned: false };
+    let mut search = Search {
+        multiplying: multiplying(terms, goal),
+        left: MOST_CASES,
+        budget,
+        plain: Vec::new(),
+        learned: false,
+        vain: 0,
+    };
     let known = conjuncts(terms, goal, false);
     let is_refuted = search.choice(terms, &known).is_some() && search.refutes(terms, known);
     // Where nothing is learned of places in one alternative, the formula as a whole is no harder.
@@ -47,13 +59,19 @@ struct Search {
     plain: Vec<Encoded>,
     /// Whether something is, of another one.
     learned: bool,
+    /// How often conjuncts were looked at in vain while disjunctions were open.
+    vain: usize,
 }
 
 impl Search {
     /// Whether conjuncts have no model, but for those of the plain alternatives.
-    fn refutes(&mut self, terms: &mut Terms, mut known: Vec<Literal>) -> bool {
+    fn refutes(&mut self, terms: &mut Terms, known: Vec<Literal>) -> bool {
         limits::check();
+        let Some(mut known) = propagated(terms, known) else { return true };
         let Some(at) = self.choice(terms, &known) else { return self.is_refuted(terms, &known) };
+        if self.left < MOST_CASES && self.vain < MOST_VAIN && self.is_refuted_soon(terms, &known) {
+            return true;
+        }
         let (choice, holds) = known.swap_remove(at);
         let (Node::And(list) | Node::Or(list)) = terms.node(choice).clone() else { return false };
         list.iter().all(|&member| {
@@ -63,38 +81,88 @@ impl Search {
         })
     }
 
-    /// A disjunction in which unknowns are multiplied.
+    /// Whether places that are equal refute conjuncts with disjunctions that are still open.
+    fn is_refuted_soon(&mut self, terms: &mut Terms, known: &[Literal]) -> bool {
+        let encoded = encode_all(terms, known).filter(|encoded| encoded.consequences > 0);
+        let is_refuted = encoded.is_some_and(|encoded| {
+            affine::refutes(terms, &encoded.assertions) || {
+                let linear = without_products(terms, &encoded);
+                self.is_refuted_by_z3(terms, &linear)
+            }
+        });
+        self.learned |= is_refuted;
+        self.vain += usize::from(!is_refuted);
+        is_refuted
+    }
+
+    /// A disjunction in which unknowns are multiplied; that of which a member says most, as an access does with its guards.
     fn choice(&self, terms: &Terms, known: &[Literal]) -> Option<usize> {
-        known.iter().position(|(term, holds)| {
-            let is_choice = matches!((terms.node(*term), holds), (Node::Or(_), true) | (Node::And(_), false));
-            is_choice && self.multiplying.contains(term)
-        })
+        let says = |&(term, holds): &Literal| match (terms.node(term), holds) {
+            (Node::Or(list), true) | (Node::And(list), false) if self.multiplying.contains(&term) => {
+                let most = list.iter().map(|&member| conjuncts(terms, member, holds).len()).max();
+                Some((Reverse(most), list.len()))
+            }
+            _ => None,
+        };
+        let choices = known.iter().enumerate().filter_map(|(at, literal)| Some((says(literal)?, at)));
+        choices.min().map(|(_, at)| at)
     }
 
     fn is_refuted(&mut self, terms: &mut Terms, known: &[Literal]) -> bool {
-        let literals = known.iter().map(|&(term, holds)| if holds { term } else { terms.not(term) }).collect();
-        let formula = terms.and(literals);
-        let goal = terms.not(formula);
-        if terms.truth(goal) == Some(true) {
-            return true;
-        }
-        let Some(encoded) = encode(terms, Encoding::Integers, goal, &[]) else { return false };
+        let Some(encoded) = encode_all(terms, known) else { return false };
         self.learned |= encoded.consequences > 0;
         if affine::refutes(terms, &encoded.assertions) {
             return true;
         }
         if encoded.consequences == 0 {
             self.plain.push(encoded);
-            return true;
+            return self.learned || self.plain.len() <= MOST_PLAIN;
         }
         self.asks(terms, &encoded)
     }
 
-    /// Whether Z3 refutes an alternative.
-    fn asks(&self, terms: &Terms, encoded: &Encoded) -> bool {
+    /// Whether Z3 refutes an alternative. Where places that are equal told of what was multiplied, there is seldom need of
+    /// the products themselves.
+    fn asks(&self, terms: &mut Terms, encoded: &Encoded) -> bool {
+        if encoded.consequences > 0 {
+            let linear = without_products(terms, encoded);
+            if self.is_refuted_by_z3(terms, &linear) {
+                return true;
+            }
+        }
+        self.is_refuted_by_z3(terms, encoded)
+    }
+
+    fn is_refuted_by_z3(&self, terms: &Terms, encoded: &Encoded) -> bool {
         let effort = self.budget.left();
         !effort.is_none()
             && matches!(logged(terms, Encoding::Integers, encoded, effort, z3_backend::check), Answer::Proved)
+    }
+}
+
+/// Conjuncts as formulas over integers.
+fn encode_all(terms: &mut Terms, known: &[Literal]) -> Option<Encoded> {
+    let literals = known.iter().map(|&(term, holds)| if holds { term } else { terms.not(term) }).collect();
+    let formula = terms.and(literals);
+    let goal = terms.not(formula);
+    encode(terms, Encoding::Integers, goal, &[])
+}
+
+/// The conjuncts in which no unknowns are multiplied.
+fn without_products(terms: &mut Terms, encoded: &Encoded) -> Encoded {
+    let literals: Vec<Literal> = encoded.assertions.iter().flat_map(|&a| conjuncts(terms, a, true)).collect();
+    let is_linear = |(term, _): &Literal| !terms.postorder(*term, &|_| false).iter().any(|&t| terms.is_product(t));
+    let linear: Vec<Literal> = literals.into_iter().filter(is_linear).collect();
+    let assertions = linear.into_iter().map(|(term, holds)| if holds { term } else { terms.not(term) }).collect();
+    Encoded {
+        assertions,
+        consequences: 0,
+        products: Vec::new(),
+        multiplies: false,
+        multiples: BTreeMap::new(),
+        bounds: Vec::new(),
+        lemmas: Vec::new(),
+        wanted: Vec::new(),
     }
 }
 

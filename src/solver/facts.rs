@@ -13,17 +13,34 @@ use crate::limits;
 use crate::vcgen::term::{Node, Sort, Term, Terms};
 use foldhash::HashMap;
 use std::cell::Cell;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Later facts about sums are not kept.
-const MOST_FACTS: usize = 60;
+const MOST_FACTS: usize = 100;
 
-/// Sums that are looked at for one bound, and for all bounds of a formula.
-const WORK: usize = 150;
-const WORK_IN_ALL: usize = 6000;
+/// Sums that are looked at for one bound, and for all bounds of a round.
+const WORK: usize = 100;
+const WORK_IN_ALL: usize = 4000;
 
 /// What it costs to look at one.
 const STEP: Effort = Effort::nanoseconds(5000);
+
+/// What facts are taken from.
+#[derive(Clone, Copy, PartialEq)]
+enum Follow {
+    /// The part with the greatest bound: that has to go anyway, and order does not matter.
+    Largest,
+    /// Any part.
+    All,
+}
+
+/// A fact that is taken from a polynomial, and what is left then.
+struct Step {
+    bound: i128,
+    fact: usize,
+    rest: Polynomial,
+}
 
 /// What is known.
 #[derive(Default)]
@@ -38,11 +55,16 @@ pub(super) struct Facts {
     definitions: BTreeMap<Term, Polynomial>,
     /// How often something was learned.
     pub(super) learned: usize,
-    /// How many sums were looked at.
+    /// How many sums were looked at in this round.
     looked_at: Cell<usize>,
 }
 
 impl Facts {
+    /// All that may be looked at for a formula may be looked at anew.
+    pub(super) fn begin_round(&self) {
+        self.looked_at.set(0);
+    }
+
     /// Learns that a formula, or its negation, holds.
     pub(super) fn learn(&mut self, terms: &Terms, formula: Term, holds: bool) {
         for (conjunct, holds) in conjuncts(terms, formula, holds) {
@@ -93,11 +115,9 @@ impl Facts {
         }
     }
 
-    /// Learns that two polynomials are the same: one of the unknowns of the first is told by the others from now on. Not
-    /// if another one is already.
+    /// Learns that two polynomials are the same: one of the unknowns of the first is told by the others from now on.
     pub(super) fn define(&mut self, sum: &Polynomial, value: &Polynomial) -> Option<()> {
-        let is_told = self.definitions.keys().any(|unknown| sum.has(*unknown));
-        let value = self.normal(value).filter(|_| !is_told)?;
+        let (sum, value) = (self.normal(sum)?, self.normal(value)?);
         let is_free = |unknown: Term, rest: &Polynomial| !rest.has(unknown) && !value.has(unknown);
         let (unknown, value) = sum.parts().find_map(|(monomial, factor)| {
             let ([unknown], 1) = (&monomial[..], factor) else { return None };
@@ -222,12 +242,26 @@ impl Facts {
     }
 
     fn search_from(&self, polynomial: &Polynomial, enough: i128) -> Option<i128> {
-        let mut work = WORK.min(WORK_IN_ALL.saturating_sub(self.looked_at.get()));
-        self.search(polynomial, 0, enough, &mut work)
+        let mut best = None;
+        for (follow, most) in [(Follow::Largest, WORK), (Follow::All, WORK / 4)] {
+            let mut work = most.min(WORK_IN_ALL.saturating_sub(self.looked_at.get()));
+            best = best.into_iter().chain(self.search(polynomial, follow, 0, enough, &mut work)).min();
+            if best.is_some_and(|best| best <= enough) {
+                break;
+            }
+        }
+        best
     }
 
     /// `used` are the facts that were taken from the polynomial. What gives the best bound at once is tried first.
-    fn search(&self, polynomial: &Polynomial, used: u64, enough: i128, work: &mut usize) -> Option<i128> {
+    fn search(
+        &self,
+        polynomial: &Polynomial,
+        follow: Follow,
+        used: u128,
+        enough: i128,
+        work: &mut usize,
+    ) -> Option<i128> {
         let mut best = self.by_ranges(polynomial);
         let is_enough = |best: Option<i128>| best.is_some_and(|best| best <= enough);
         if is_enough(best) || *work == 0 {
@@ -236,25 +270,48 @@ impl Facts {
         limits::check();
         effort::spend(STEP);
         self.looked_at.set(self.looked_at.get() + 1);
+        let mut steps = self.steps(polynomial, used);
+        if follow == Follow::Largest {
+            self.retain_largest(polynomial, &mut steps);
+        }
+        for Step { fact: i, rest, .. } in steps {
+            if *work == 0 || is_enough(best) {
+                break;
+            }
+            *work -= 1;
+            let bound = self.search(&rest, follow, used | 1 << i, enough, work);
+            best = best.into_iter().chain(bound).min();
+        }
+        best
+    }
+
+    /// What is left where one of the facts is taken from a polynomial; first what has the best bound.
+    fn steps(&self, polynomial: &Polynomial, used: u128) -> Vec<Step> {
         let mut steps = Vec::new();
         for (i, fact) in self.not_positive.iter().enumerate().filter(|(i, _)| used & 1 << i == 0) {
             for (monomial, factor) in fact.parts().filter(|(monomial, _)| !monomial.is_empty()) {
                 let times = polynomial.positive_quotient(monomial, factor).retain(|m| self.is_not_negative(m));
                 let taken = fact.times(&times).filter(|taken| *taken != Polynomial::default());
                 let Some(rest) = taken.and_then(|taken| polynomial.plus(&taken, -1)) else { continue };
-                steps.push((self.by_ranges(&rest).unwrap_or(i128::MAX), i, rest));
+                steps.push(Step { bound: self.by_ranges(&rest).unwrap_or(i128::MAX), fact: i, rest });
             }
         }
-        steps.sort_by_key(|(bound, i, _)| (*bound, *i));
-        for (_, i, rest) in steps {
-            if *work == 0 || is_enough(best) {
-                break;
-            }
-            *work -= 1;
-            let bound = self.search(&rest, used | 1 << i, enough, work);
-            best = best.into_iter().chain(bound).min();
+        steps.sort_by_key(|step| (step.bound, step.fact));
+        steps
+    }
+
+    /// Keeps what takes from the part with the greatest bound of those that are taken from.
+    fn retain_largest(&self, polynomial: &Polynomial, steps: &mut Vec<Step>) {
+        let mut parts: Vec<_> = polynomial.parts().collect();
+        parts.sort_by_key(|(monomial, factor)| Reverse(self.of_part(monomial, *factor).unwrap_or(i128::MAX)));
+        let takes = |step: &Step, (monomial, factor): (&Monomial, i128)| {
+            step.rest.factor_of(monomial).unwrap_or_default().abs() < factor.abs()
+        };
+        if let Some(largest) = parts.into_iter().find(|part| steps.iter().any(|step| takes(step, *part))) {
+            steps.retain(|step| takes(step, largest));
+            // What says something of one digit only leaves less behind than what says it of several.
+            steps.sort_by_key(|step| step.rest.parts().count());
         }
-        best
     }
 
     fn is_not_negative(&self, monomial: &Monomial) -> bool {
@@ -263,9 +320,11 @@ impl Facts {
 
     fn by_ranges(&self, polynomial: &Polynomial) -> Option<i128> {
         let mut parts = polynomial.parts();
-        parts.try_fold(0i128, |sum, (monomial, factor)| {
-            sum.checked_add(self.of_product(monomial).times_constant(factor).high?)
-        })
+        parts.try_fold(0i128, |sum, (monomial, factor)| sum.checked_add(self.of_part(monomial, factor)?))
+    }
+
+    fn of_part(&self, monomial: &Monomial, factor: i128) -> Option<i128> {
+        self.of_product(monomial).times_constant(factor).high
     }
 
     fn of_product(&self, monomial: &Monomial) -> Interval {

@@ -12,6 +12,7 @@
 use super::facts::Facts;
 use super::interval::Interval;
 use super::quotients::Divisions;
+use super::truths::Truths;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, signed};
 use foldhash::{HashMap, HashSet};
 
@@ -41,7 +42,7 @@ pub(crate) struct Integers<'t> {
     /// Quotients by unknowns.
     pub(super) divisions: Divisions,
     /// What its conjuncts are.
-    pub(super) truths: HashMap<Term, bool>,
+    pub(super) truths: Truths,
     /// Whether there may be facts.
     pub(super) learns: bool,
 }
@@ -90,7 +91,7 @@ impl<'t> Integers<'t> {
             products: HashMap::default(),
             facts: Facts::default(),
             divisions: Divisions::default(),
-            truths: HashMap::default(),
+            truths: Truths::default(),
             learns: multiplies,
         };
         // Sums of ids times numbers have bounds without facts.

@@ -15,9 +15,6 @@ use crate::vcgen::term::{Node, Term};
 const LARGEST_FACT: usize = 80;
 const LEARNING: usize = 6;
 
-/// How deep conditions are looked at.
-const KNOWN_DEPTH: usize = 3;
-
 impl Integers<'_> {
     /// Takes the facts from the conjuncts of the formula that is to have a model. What is known of the sizes tells of sums in
     /// later rounds that they do not wrap, and so what their comparisons say.
@@ -31,6 +28,7 @@ impl Integers<'_> {
         self.truths = conjuncts.into_iter().collect();
         for _ in 0..LEARNING {
             let before = self.facts.learned;
+            self.facts.begin_round();
             for &(comparison, holds) in &comparisons {
                 let formula = self.formula(comparison);
                 self.facts.learn(self.terms, formula, holds);
@@ -46,34 +44,21 @@ impl Integers<'_> {
                 break;
             }
         }
+        self.facts.begin_round();
     }
 
     /// What a choice is where the conjuncts of the formula tell.
     pub(super) fn chosen(&mut self, condition: Term, yes: Term, no: Term) -> Option<Term> {
-        let known = self.truth(condition, KNOWN_DEPTH).or_else(|| {
+        let known = self.truths.of(self.terms, condition).or_else(|| {
             let formula = self.formula_of(condition);
             self.terms.truth(formula)
         });
         known.map(|holds| if holds { yes } else { no })
     }
 
-    fn truth(&self, condition: Term, depth: usize) -> Option<bool> {
-        if self.truths.is_empty() || depth == 0 {
-            return None;
-        }
-        let told = |term: &Term| self.truth(*term, depth - 1);
-        self.truths.get(&condition).copied().or_else(|| match self.terms.node(condition) {
-            Node::Not(inner) => told(inner).map(|holds| !holds),
-            Node::And(list) if list.iter().all(|member| told(member) == Some(true)) => Some(true),
-            Node::And(list) if list.iter().any(|member| told(member) == Some(false)) => Some(false),
-            Node::Or(list) if list.iter().any(|member| told(member) == Some(true)) => Some(true),
-            Node::Or(list) if list.iter().all(|member| told(member) == Some(false)) => Some(false),
-            _ => None,
-        })
-    }
-
     /// What follows from the formula that is to have a model, about places that are equal.
     pub(crate) fn consequences(&mut self) -> Vec<Term> {
+        self.facts.begin_round();
         let zeros = radix::zeros(self.terms, &self.facts);
         if !zeros.is_empty() {
             self.tell_divisions();

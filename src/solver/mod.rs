@@ -26,6 +26,7 @@ mod quotients;
 mod radix;
 mod refine;
 pub mod smtlib;
+mod truths;
 mod z3_backend;
 
 pub(crate) use context::in_own_context;

@@ -185,7 +185,7 @@ impl Integers<'_> {
         let smaller = self.terms.int_le(quotient.term, x.term);
         self.side.extend([exact, less, smaller]);
         let meaning = self.side.split_off(from);
-        self.learn_division(x.term, divisor, quotient.term, rest.term, &meaning[meaning.len() - 2..]);
+        self.learn_division(x.term, divisor, quotient.term, rest.term, &meaning[meaning.len() - 2..meaning.len() - 1]);
         self.divisions.list.push(Division {
             dividend: x.term,
             divisor: divisor.clone(),

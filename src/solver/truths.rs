@@ -1,0 +1,91 @@
+//! What conjuncts say of other formulas.
+//!
+//! Input: conjuncts of a formula that is asked for a model. Output: whether others hold, and what is left of disjunctions.
+//! Establishes: all of it holds in every model of the conjuncts. Reference: Davis, Logemann, Loveland (unit propagation).
+
+use super::facts::conjuncts;
+use crate::vcgen::term::{Node, Term, Terms};
+use foldhash::HashMap;
+
+/// A formula, and whether it holds.
+pub(super) type Literal = (Term, bool);
+
+/// How deep formulas are looked at.
+const DEPTH: usize = 3;
+
+/// How often disjunctions are looked at.
+const ROUNDS: usize = 8;
+
+/// Formulas that hold or do not.
+#[derive(Default)]
+pub(super) struct Truths {
+    known: HashMap<Term, bool>,
+}
+
+impl FromIterator<Literal> for Truths {
+    fn from_iter<T: IntoIterator<Item = Literal>>(literals: T) -> Truths {
+        Truths { known: literals.into_iter().collect() }
+    }
+}
+
+impl Truths {
+    /// Whether a formula holds, as far as that is seen.
+    pub(super) fn of(&self, terms: &Terms, formula: Term) -> Option<bool> {
+        if self.known.is_empty() { None } else { self.below(terms, formula, DEPTH) }
+    }
+
+    fn below(&self, terms: &Terms, formula: Term, depth: usize) -> Option<bool> {
+        let depth = depth.checked_sub(1)?;
+        let of = |member: &Term| self.below(terms, *member, depth);
+        terms.truth(formula).or_else(|| self.known.get(&formula).copied()).or_else(|| match terms.node(formula) {
+            Node::Not(inner) => of(inner).map(|holds| !holds),
+            Node::And(list) if list.iter().all(|member| of(member) == Some(true)) => Some(true),
+            Node::And(list) if list.iter().any(|member| of(member) == Some(false)) => Some(false),
+            Node::Or(list) if list.iter().any(|member| of(member) == Some(true)) => Some(true),
+            Node::Or(list) if list.iter().all(|member| of(member) == Some(false)) => Some(false),
+            _ => None,
+        })
+    }
+}
+
+/// The conjuncts, with what follows of a disjunction where all but one of its members do not hold; without disjunctions that
+/// hold anyway. `None`: they contradict each other.
+pub(super) fn propagated(terms: &Terms, mut literals: Vec<Literal>) -> Option<Vec<Literal>> {
+    for _ in 0..ROUNDS {
+        let mut truths = Truths::default();
+        for &(term, holds) in &literals {
+            if truths.known.insert(term, holds) == Some(!holds) {
+                return None;
+            }
+        }
+        let before = literals.len();
+        let (mut kept, mut follow) = (Vec::new(), Vec::new());
+        for literal in literals {
+            let (list, holds) = match (terms.node(literal.0), literal.1) {
+                (Node::Or(list), true) => (list, true),
+                (Node::And(list), false) => (list, false),
+                _ => {
+                    kept.push(literal);
+                    continue;
+                }
+            };
+            let of = |member: &Term| truths.of(terms, *member);
+            if list.iter().any(|member| of(member) == Some(holds)) {
+                continue;
+            }
+            let open: Vec<Term> = list.iter().copied().filter(|member| of(member).is_none()).collect();
+            match open[..] {
+                [] => return None,
+                [last] => follow.extend(conjuncts(terms, last, holds)),
+                _ => kept.push(literal),
+            }
+        }
+        let is_done = follow.is_empty() && kept.len() == before;
+        kept.extend(follow);
+        literals = kept;
+        if is_done {
+            break;
+        }
+    }
+    Some(literals)
+}
