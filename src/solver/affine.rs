@@ -558,16 +558,7 @@ mod tests {
                 let mut terms = Terms::default();
                 let assertions = assertions(&mut terms, &mut numbers);
                 let is_refuted = refutes(&terms, &assertions);
-                let encoded = Encoded {
-                    assertions,
-                    consequences: 0,
-                    products: Vec::new(),
-                    multiplies: false,
-                    multiples: BTreeMap::new(),
-                    bounds: Vec::new(),
-                    lemmas: Vec::new(),
-                    wanted: Vec::new(),
-                };
+                let encoded = Encoded::linear(assertions);
                 let answer = z3_backend::check(&terms, &encoded, Encoding::Integers, Effort::milliseconds(500));
                 proved += usize::from(is_refuted);
                 satisfied += usize::from(matches!(answer, Answer::Refuted(_)));

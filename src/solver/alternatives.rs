@@ -13,7 +13,6 @@ use crate::limits;
 use crate::vcgen::term::{Node, Term, Terms};
 use foldhash::HashSet;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 /// Alternatives that are looked at.
 const MOST_CASES: usize = 150;
@@ -154,16 +153,7 @@ fn without_products(terms: &mut Terms, encoded: &Encoded) -> Encoded {
     let is_linear = |(term, _): &Literal| !terms.postorder(*term, &|_| false).iter().any(|&t| terms.is_product(t));
     let linear: Vec<Literal> = literals.into_iter().filter(is_linear).collect();
     let assertions = linear.into_iter().map(|(term, holds)| if holds { term } else { terms.not(term) }).collect();
-    Encoded {
-        assertions,
-        consequences: 0,
-        products: Vec::new(),
-        multiplies: false,
-        multiples: BTreeMap::new(),
-        bounds: Vec::new(),
-        lemmas: Vec::new(),
-        wanted: Vec::new(),
-    }
+    Encoded::linear(assertions)
 }
 
 fn multiplying(terms: &Terms, root: Term) -> HashSet<Term> {

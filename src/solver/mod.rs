@@ -100,6 +100,20 @@ pub struct Encoded {
 }
 
 impl Encoded {
+    /// Assertions over integers in which nothing is multiplied.
+    fn linear(assertions: Vec<Term>) -> Encoded {
+        Encoded {
+            assertions,
+            consequences: 0,
+            products: Vec::new(),
+            multiplies: false,
+            multiples: BTreeMap::new(),
+            bounds: Vec::new(),
+            lemmas: Vec::new(),
+            wanted: Vec::new(),
+        }
+    }
+
     /// Whether unknowns are multiplied, over integers.
     pub(crate) fn has_products(&self) -> bool {
         !self.products.is_empty()
