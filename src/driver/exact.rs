@@ -28,6 +28,9 @@ const STEPS_A_SECOND: u64 = 5_000_000;
 /// Seconds for a proof that the symbolic one may give as well.
 const PROOF_SECONDS: u64 = 10;
 
+/// Seconds for such a proof of what goes on beside a thread, before the symbolic one is tried.
+const FIRST_SECONDS: u64 = 1;
+
 /// The symbolic proof has one of so many parts of the effort before this engine is asked.
 const PART: u64 = 20;
 
@@ -50,11 +53,18 @@ pub(super) fn verify(input: &Input, program: &Program, entry: &str, options: &Op
         let message = format!("`{}` is no PTX; the exact engine executes PTX", input.source.name());
         return Err(vec![Diagnostic::unplaced("not-emulated", message)]);
     };
-    by(Goal::Answer, input, (program, module), entry, options)
+    by((Goal::Answer, u64::MAX), input, (program, module), entry, options)
 }
 
-fn by(goal: Goal, input: &Input, (program, module): (&Program, &Module), entry: &str, options: &Options) -> Answered {
-    limits::within(|| decide(goal, input, (program, module), entry, options)).unwrap_or_else(|exceeded| {
+/// `most`: how many seconds it takes at most.
+fn by(
+    (goal, most): (Goal, u64),
+    input: &Input,
+    (program, module): (&Program, &Module),
+    entry: &str,
+    options: &Options,
+) -> Answered {
+    limits::within(|| decide((goal, most), input, (program, module), entry, options)).unwrap_or_else(|exceeded| {
         Ok(KernelReport::new(input.source.name(), entry, options.geometry).stopped(exceeded))
     })
 }
@@ -77,7 +87,7 @@ pub(super) fn or_exact(
     let launch = pipeline::launch_of(program, entry, options);
     let is_possible = matches!(answer, Ok(KernelReport { verdict: Verdict::Possible(_), .. }));
     if !is_narrow && (!sync::is_for(module) || is_possible) {
-        let proof = if was_asked { None } else { proof(input, program, entry, options) };
+        let proof = if was_asked { None } else { proof(input, program, entry, options, PROOF_SECONDS) };
         return proof.map_or(answer, Ok);
     }
     // A defect in blocks of a size that nobody names may be one of that size.
@@ -104,7 +114,8 @@ pub(super) fn or_exact(
 }
 
 /// The answer of the symbolic proof; where the launch and all scalars are given, it has a part of the effort first, then this
-/// engine is asked for a proof, and only then it has the rest: what takes it long often takes this engine moments. With the
+/// engine is asked for a proof, and only then it has the rest: what takes it long often takes this engine moments. Where
+/// something goes on beside threads, this engine has a moment before. With the
 /// answer, whether this engine was asked.
 pub(super) fn or_between(
     symbolic: &mut dyn FnMut(Effort) -> Answered,
@@ -117,13 +128,17 @@ pub(super) fn or_between(
     if options.engine != Engine::Auto || !is_given(program, entry, options) {
         return (symbolic(effort), false);
     }
+    let goes_on_beside = matches!(program, Program::Ptx(module) if sync::has_groups(module));
+    if goes_on_beside && let Some(report) = proof(input, program, entry, options, FIRST_SECONDS) {
+        return (Ok(report), true);
+    }
     let first = symbolic(effort / PART);
     // With more effort, a proof may need no condition. What has no model has none later.
     let is_open = matches!(&first, Ok(report) if is_open(&first) || report.verdict == Verdict::VerifiedWhen);
     if !is_open {
         return (first, false);
     }
-    let proof = proof(input, program, entry, options);
+    let proof = proof(input, program, entry, options, PROOF_SECONDS);
     (proof.map_or_else(|| symbolic(effort - effort / PART), Ok), true)
 }
 
@@ -159,14 +174,14 @@ fn without_clusters(mut report: KernelReport, module: &Module, entry: &str, opti
     report
 }
 
-/// The proof for one launch and scalars, if the user gave all of them.
-fn proof(input: &Input, program: &Program, entry: &str, options: &Options) -> Option<KernelReport> {
+/// The proof for one launch and scalars, if the user gave all of them, and it takes at most so many seconds.
+fn proof(input: &Input, program: &Program, entry: &str, options: &Options, seconds: u64) -> Option<KernelReport> {
     let Program::Ptx(module) = program else { return None };
     let is_given = pipeline::launch_of(program, entry, options).sizes().all(|size| size.is_some());
     if options.engine != Engine::Auto || !is_given {
         return None;
     }
-    let answer = by(Goal::Proof, input, (program, module), entry, options).ok();
+    let answer = by((Goal::Proof, seconds), input, (program, module), entry, options).ok();
     answer.filter(|report| report.verdict == Verdict::Verified)
 }
 
@@ -193,7 +208,7 @@ fn note(reason: &Reason) -> String {
 }
 
 fn decide(
-    goal: Goal,
+    (goal, most): (Goal, u64),
     input: &Input,
     (program, module): (&Program, &Module),
     entry: &str,
@@ -231,11 +246,7 @@ fn decide(
     let Some(emulator) = pipeline::emulator(input, program, entry, options) else { return Ok(report) };
     let settings = options.known_params.iter().chain(&options.params);
     let given: Vec<(String, i128)> = settings.map(|setting| (setting.name.clone(), setting.value)).collect();
-    let seconds = match goal {
-        Goal::Answer => options.timeout.as_secs().max(1),
-        Goal::Proof => options.timeout.as_secs().clamp(1, PROOF_SECONDS),
-    };
-    let steps = seconds.saturating_mul(STEPS_A_SECOND);
+    let steps = options.timeout.as_secs().clamp(1, most).saturating_mul(STEPS_A_SECOND);
     let dynamic_shared = options.dynamic_shared.unwrap_or(if has_dynamic(module) { DYNAMIC_SHARED } else { 0 });
     let tensors = &options.tensors;
     let mut question = Question { emulator, geometry, cluster, given: &given, tensors, dynamic_shared, steps, goal };

@@ -23,19 +23,11 @@ use super::races::clock::{Agent, Clock, ThreadClock};
 use super::thread::{Status, Thread};
 use super::values::hash;
 use super::world::World;
+use crate::ptx::descriptor::{ADDRESS, Matrix, UNIT};
 use std::ops::Range;
 
 /// Threads of a warp group: four warps.
 const THREADS: u32 = 128;
-
-/// Bytes of a row of eight that a core matrix has; descriptors count in them.
-const UNIT: u64 = 16;
-
-/// Rows of a core matrix.
-const ROWS: u64 = 8;
-
-/// Bits of an address that a descriptor has.
-pub(super) const ADDRESS: u64 = (1 << 18) - 1;
 
 /// The products of a thread.
 #[derive(Clone, Debug, Default)]
@@ -50,95 +42,6 @@ pub(crate) struct Products {
     history: u64,
     /// The thread's times when it started them, if only barriers order.
     times: Vec<u32>,
-}
-
-/// A matrix in shared memory, from its descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Matrix {
-    pub(super) start: u64,
-    /// "Leading dimension byte offset".
-    leading: u64,
-    /// "Stride dimension byte offset".
-    stride: u64,
-    /// Pieces of 16 bytes that change places: 1, 2, 4 or 8.
-    pieces: u64,
-}
-
-impl Matrix {
-    /// What a descriptor says; `None` if its matrix has a base offset.
-    fn of(descriptor: u64) -> Option<Matrix> {
-        let field = |shift: u32| (descriptor >> shift & 0x3fff) * UNIT;
-        let pieces = [1, 8, 4, 2][(descriptor >> 62) as usize];
-        let has_offset = descriptor >> 49 & 7 != 0;
-        (!has_offset).then(|| Matrix { start: field(0), leading: field(16), stride: field(32), pieces })
-    }
-
-    /// Where it starts, and after how many bytes its swizzle repeats.
-    pub(super) fn place(self) -> (u64, u64) {
-        (self.start, if self.pieces == 1 { UNIT } else { self.pieces * ROWS * UNIT })
-    }
-
-    /// The same of a descriptor of `tcgen05`; `None` if there is another layout than those of `wgmma`.
-    pub(super) fn of_tensor(descriptor: u64) -> Option<Matrix> {
-        let field = |shift: u32| (descriptor >> shift & 0x3fff) * UNIT;
-        let pieces = match descriptor >> 61 {
-            0 => 1,
-            2 => 8,
-            4 => 4,
-            6 => 2,
-            // 128 bytes of which pieces of 32 change places.
-            _ => return None,
-        };
-        // The version is 1; a base offset, and offsets from the start of shared memory, are others.
-        let is_known = descriptor >> 46 & 0x7fff == 1;
-        is_known.then(|| Matrix { start: field(0), leading: field(16), stride: field(32), pieces })
-    }
-
-    /// Where the pieces of 16 bytes are that a product reads, behind the start: `rows` along M or N, 32 bytes along K.
-    fn along_k(&self, rows: u64) -> Vec<u64> {
-        self.rows(rows, 2 * UNIT)
-    }
-
-    /// The same of so many bytes along K: 16 or 32.
-    pub(super) fn rows(&self, rows: u64, bytes: u64) -> Vec<u64> {
-        let step = if self.pieces == 1 { self.leading } else { UNIT };
-        let place = |row: u64, half: u64| row % ROWS * self.pieces * UNIT + row / ROWS * self.stride + half * step;
-        let all = (0..rows).flat_map(|row| (0..bytes / UNIT).map(move |half| (row, half)));
-        all.map(|(row, half)| self.swizzled(place(row, half))).collect()
-    }
-
-    /// The same of a matrix that lies along M or N: `rows` elements of two bytes there, 16 along K.
-    fn along_mn(&self, rows: u64) -> Vec<u64> {
-        self.columns(rows, 2)
-    }
-
-    /// The same with elements of so many bytes: 32 bytes of them along K.
-    pub(super) fn columns(&self, rows: u64, element: u64) -> Vec<u64> {
-        let place = |column: u64, k: u64| match self.pieces {
-            1 => column * self.stride + k % ROWS * UNIT + k / ROWS * self.leading,
-            pieces => {
-                column % pieces * UNIT
-                    + column / pieces * self.leading
-                    + k % ROWS * pieces * UNIT
-                    + k / ROWS * self.stride
-            }
-        };
-        let depth = 2 * UNIT / element;
-        let all = (0..rows * element / UNIT).flat_map(|column| (0..depth).map(move |k| (column, k)));
-        all.map(|(column, k)| self.swizzled(place(column, k))).collect()
-    }
-
-    /// Where a piece goes, behind the start.
-    fn swizzled(&self, behind: u64) -> u64 {
-        let address = self.start + behind;
-        (address ^ (address >> 7 & (self.pieces - 1)) << 4).wrapping_sub(self.start)
-    }
-}
-
-/// Where the matrix of a descriptor starts in shared memory, and after how many bytes its swizzle repeats; `None` if it has a base
-/// offset.
-pub(crate) fn place(descriptor: u64) -> Option<(u64, u64)> {
-    Matrix::of(descriptor).map(Matrix::place)
 }
 
 /// A product starts; false if the thread does not go on by itself.
@@ -292,48 +195,5 @@ pub(crate) fn check_groups(world: &mut World, threads: &[Thread]) {
             misused(world, (first.number, first.products.code), BarrierMisuse::WarpGroup);
             return;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-
-    fn descriptor(start: u64, leading: u64, stride: u64, mode: u64) -> u64 {
-        start >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | mode << 62
-    }
-
-    /// Rows of 8 with a pitch of the swizzle, groups of rows by the stride: a dense tile is read exactly once.
-    #[test]
-    fn dense_tiles_are_read_once() {
-        for (mode, bytes) in [(1, 128), (2, 64), (3, 32)] {
-            let matrix = Matrix::of(descriptor(1024, 0, ROWS * bytes, mode)).expect("a matrix");
-            // All steps along K of a row together.
-            let all: Vec<u64> = (0..bytes / 32)
-                .flat_map(|step| {
-                    let start = matrix.start + step * 32;
-                    let shifted = Matrix { start, ..matrix };
-                    shifted.along_k(64).into_iter().map(move |place| place.wrapping_add(start))
-                })
-                .collect();
-            let distinct: BTreeSet<u64> = all.iter().copied().collect();
-            assert_eq!(all.len(), distinct.len());
-            let expected: BTreeSet<u64> = (0..64 * bytes / UNIT).map(|piece| 1024 + piece * UNIT).collect();
-            assert_eq!(distinct, expected, "mode {mode}");
-        }
-    }
-
-    #[test]
-    fn core_matrices_are_where_the_offsets_say() {
-        let matrix = Matrix::of(descriptor(0, 128, 256, 0)).expect("a matrix");
-        let places: BTreeSet<u64> = matrix.along_k(16).into_iter().collect();
-        assert_eq!(places, (0..32).map(|piece| piece * UNIT).collect());
-        let places: BTreeSet<u64> = matrix.along_mn(16).into_iter().collect();
-        assert_eq!(places, (0..32).map(|piece| piece * UNIT).collect());
-        let wide = Matrix::of(descriptor(0, 2048, 1024, 1)).expect("a matrix");
-        let places: BTreeSet<u64> = wide.along_mn(128).into_iter().collect();
-        assert_eq!(places, (0..256).map(|piece| piece * UNIT).collect());
-        assert_eq!(Matrix::of(1 << 49), None);
     }
 }

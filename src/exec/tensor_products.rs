@@ -2,7 +2,7 @@
 //!
 //! Input: an operation that starts, with its descriptors. Output: [`Extents`]: bytes of shared memory, columns and lanes of tensor
 //! memory, of both blocks of a pair. Establishes: exactly what the ISA says is accessed; what is not known here is refused by name.
-//! Relies on: descriptors in canonical layouts, as for `wgmma` ([`products`](super::products)).
+//! Relies on: descriptors in canonical layouts, as for `wgmma` ([`crate::ptx::descriptor`]).
 //! Reference: PTX ISA, "Shared Memory Descriptor", "Instruction Descriptor", "Data Path Layout Organization", "Scale Factor A ID"; the
 //! canonical layouts are those of CUTLASS (`cute/atom/mma_traits_sm100.hpp`).
 
@@ -12,13 +12,13 @@ use super::block::BlockState;
 use super::decode::{Program, TensorA, TensorOperation, TensorProductOf};
 use super::moves::Wrong;
 use super::outcome::{Fault, FaultKind};
-use super::products::{ADDRESS, Matrix};
 use super::races::Current;
 use super::races::clock::{Agent, ThreadClock};
 use super::races::tensor::Pipelined;
 use super::tensor_memory::{ALL, Part, at};
 use super::thread::Thread;
 use super::world::World;
+use crate::ptx::descriptor::{ADDRESS, Matrix};
 
 /// Bytes of a piece of shared memory.
 pub(super) const UNIT: u32 = 16;

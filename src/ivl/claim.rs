@@ -70,6 +70,8 @@ pub enum BarrierRule {
     Size,
     /// A thread does not exit before its bulk copies have read the shared memory of its block.
     Abandoned,
+    /// A product of matrices is executed by whole warp groups, all threads of the block together.
+    WarpGroup,
     /// A barrier object is used in turn: [`crate::kernel::objects`] has what that is.
     Object,
 }
@@ -139,6 +141,7 @@ impl BarrierRule {
             BarrierRule::Member => "member",
             BarrierRule::Size => "size",
             BarrierRule::Abandoned => "copy-outlives-block",
+            BarrierRule::WarpGroup => "warp-group",
             BarrierRule::Object => "object-turn",
         }
     }
@@ -178,6 +181,7 @@ impl Claim {
                     BarrierRule::Member,
                     BarrierRule::Size,
                     BarrierRule::Abandoned,
+                    BarrierRule::WarpGroup,
                     BarrierRule::Object,
                 ];
                 Claim::BarrierRule(rules.into_iter().find(|known| known.name() == *rule)?)

@@ -82,6 +82,11 @@ impl BulkGroups {
         Attribute { name: Name::from(FENCED), args: vec![counter(&self.fenced)] }
     }
 
+    /// Counts the proxy fences for shared memory.
+    pub(super) fn fences_of_shared(&self) -> &Name {
+        &self.fences[0]
+    }
+
     /// The variables, with what they are in front of the first instruction.
     pub(super) fn start(&self) -> Vec<(Name, ExprRef)> {
         let [shared, global] = &self.fences;
@@ -92,7 +97,7 @@ impl BulkGroups {
     }
 }
 
-fn counter(name: &Name) -> AttributeArg {
+pub(super) fn counter(name: &Name) -> AttributeArg {
     AttributeArg::Expr(bv::var(name.clone(), COUNTER))
 }
 
@@ -100,7 +105,7 @@ impl Lowering<'_> {
     /// Declares what copies need, if there are any.
     pub(super) fn prepare_bulk(&mut self) {
         let copies = copies(self.cfg);
-        if copies.is_empty() && self.objects.is_none() {
+        if copies.is_empty() && self.objects.is_none() && self.products.is_none() {
             return;
         }
         let mut declare = |name: &str, ty: Type| {

@@ -10,12 +10,13 @@
 use super::bulk::BulkGroups;
 use super::lowering::Lowering;
 use super::memory::{Effect, Place};
+use super::products::Products;
 use super::regions::Space;
 use crate::cfg::graph::{Cfg, Statement};
 use crate::ivl::ast::{Attribute, AttributeArg, BinaryOp, Block, ExprRef, Name, Stmt, StmtKind, Type};
 use crate::ivl::bv;
 use crate::ptx::ast::{Address, AsyncCopy, AsyncOp, Op, Operand, ScalarType, StateSpace};
-use crate::ptx::table::{ASYNC, PRODUCTS, TENSOR_MEMORY, TENSORMAP};
+use crate::ptx::table::{ASYNC, TENSOR_MEMORY, TENSORMAP};
 use crate::span::Span;
 
 /// The mark of the accesses of a copy.
@@ -64,9 +65,11 @@ impl Lowering<'_> {
             AsyncOp::BulkWait { pending, reads } => self.wait_bulk(name, *pending, *reads),
             AsyncOp::Map(_) => self.without_model(name, TENSORMAP),
             AsyncOp::TensorMemory(_) => self.without_model(name, TENSOR_MEMORY),
-            AsyncOp::Product(_) | AsyncOp::ProductFence | AsyncOp::ProductCommit | AsyncOp::ProductWait { .. } => {
-                self.without_model(name, PRODUCTS)
-            }
+            AsyncOp::Product(product) => self.product(name, product),
+            // What it orders are registers.
+            AsyncOp::ProductFence => {}
+            AsyncOp::ProductCommit => self.commit_products(),
+            AsyncOp::ProductWait { pending } => self.wait_products(*pending),
             AsyncOp::Copy(copy) => self.copy(copy),
             AsyncOp::Commit => self.commit(),
             AsyncOp::Wait { pending, commits } => {
@@ -126,7 +129,9 @@ impl Lowering<'_> {
         let origin = start.stmts.first().and_then(|first| first.origin.clone());
         let zero = |name: &Name| (name.clone(), bv::int(0));
         let counters = self.groups.iter().flat_map(|groups| [zero(&groups.committed), zero(&groups.waited)]);
-        let set = counters.chain(self.bulk.iter().flat_map(BulkGroups::start)).map(|set| {
+        let of_bulk = self.bulk.iter().flat_map(BulkGroups::start);
+        let of_products = self.products.iter().flat_map(Products::start);
+        let set = counters.chain(of_bulk).chain(of_products).map(|set| {
             let kind = StmtKind::Assign(vec![set]);
             Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: origin.clone() }
         });

@@ -19,6 +19,7 @@ use super::names::Names;
 use super::objects::Objects;
 use super::parameters::Parameters;
 use super::pointers::{self, Pointers};
+use super::products::Products;
 use super::regions::RegionId;
 use crate::cfg::graph::Cfg;
 use crate::diagnostic::Diagnostic;
@@ -94,6 +95,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) aggregated: Aggregated,
     /// What is known of bulk copies, if there are any.
     pub(crate) bulk: Option<BulkGroups>,
+    /// What is known of products of matrices, if there are any.
+    pub(crate) products: Option<Products<'a>>,
     /// What is known of barrier objects, if there are any and they have a model.
     pub(crate) objects: Option<Objects>,
     /// Tags that the registers written by it get.

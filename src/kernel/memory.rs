@@ -44,6 +44,25 @@ pub(super) struct Place {
     pub(super) non_coherent: bool,
 }
 
+impl Place {
+    /// The start of these regions.
+    pub(super) fn within(regions: Vec<RegionId>, space: StateSpace) -> Place {
+        Place {
+            regions,
+            unknown: false,
+            value: None,
+            offset: 0,
+            narrowed: false,
+            tag: None,
+            space,
+            variable: None,
+            index: None,
+            givers: None,
+            non_coherent: false,
+        }
+    }
+}
+
 /// What an access does.
 pub(super) enum Effect {
     Load(Name),
@@ -237,17 +256,9 @@ impl Lowering<'_> {
     /// What an address may reach; `None` if it is refused.
     pub(super) fn place(&mut self, space: StateSpace, address: &Address) -> Option<Place> {
         let mut place = Place {
-            regions: Vec::new(),
-            unknown: false,
-            value: None,
             offset: address.offset,
             narrowed: !matches!(space, StateSpace::Global | StateSpace::Generic),
-            tag: None,
-            space,
-            variable: None,
-            index: None,
-            givers: None,
-            non_coherent: false,
+            ..Place::within(Vec::new(), space)
         };
         match address.base {
             AddressBase::Register(register) => {
@@ -255,7 +266,8 @@ impl Lowering<'_> {
                 place.value = Some(self.value(register));
                 place.narrowed |= points.narrowed;
                 place.regions = points.regions.iter().copied().collect();
-                let unknown = points.unknown || points.tainted || !points.opaque.is_empty();
+                let unknown =
+                    points.unknown || points.tainted || !points.opaque.is_empty() || !points.fields.is_empty();
                 // A constant is null, and an index no address; except that shared addresses are small numbers too.
                 let is_shared = matches!(space, StateSpace::Shared | StateSpace::SharedCluster);
                 place.unknown = unknown || points.number >= Number::Wide || is_shared && points.is_number();

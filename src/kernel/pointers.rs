@@ -268,6 +268,7 @@ impl<'a> Pointers<'a> {
     /// Records that address bits are used as a number.
     pub(crate) fn escape(&mut self, value: &Points) {
         self.facts.escaping.extend(&value.regions);
+        self.facts.escaping.extend(value.fields.iter().map(|field| field.region));
     }
 
     /// Records that a value may come to other threads: memory of the thread's own is theirs, too, then.
@@ -341,6 +342,7 @@ impl<'a> Pointers<'a> {
     /// Whether a value holds nothing but addresses of a space.
     pub(crate) fn is_pure(&self, value: &Points, space: StateSpace) -> bool {
         let numbers = value.is_number() || value.tainted || value.unknown || !value.opaque.is_empty();
+        let numbers = numbers || !value.fields.is_empty();
         let inside = |r: &RegionId| in_space(space, self.regions.get(*r).space);
         !numbers && value.regions.iter().all(inside)
     }

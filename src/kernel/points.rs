@@ -2,8 +2,8 @@
 //!
 //! A value is a set of alternatives; joining is union. The kinds of alternatives:
 //! *regions* (an address of that region, at any offset); a *number* that no pointer is part of ([`Number`]); *opaque* (a
-//! sum of 64-bit parameters or loaded values, one of which may be an address); *tainted* (made from pointer bits by
-//! other arithmetic); *unknown* (a pointer that may point anywhere). A number that is added to a pointer is an index.
+//! sum of 64-bit parameters or loaded values, one of which may be an address); a *field* (bits of a shared address, as matrix
+//! descriptors have them); *tainted* (made from pointer bits by other arithmetic); *unknown* (a pointer that may point anywhere). A number that is added to a pointer is an index.
 
 use super::regions::{HeldPlace, ParameterPlace, RegionId};
 use std::collections::BTreeSet;
@@ -48,6 +48,15 @@ impl Number {
     }
 }
 
+/// The low 18 bits of an address of shared memory, shifted right by 0 or 4, and numbers: what is made of them changes like the field where the
+/// array starts a multiple of 1024 bytes further behind, and nothing is lost above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Field {
+    pub(crate) region: RegionId,
+    /// The address counts in units of 16 bytes.
+    pub(crate) in_units: bool,
+}
+
 /// More opaque alternatives than this become one loaded value.
 const MAX_OPAQUE: usize = 16;
 
@@ -58,6 +67,8 @@ pub(crate) struct Points {
     pub(crate) regions: BTreeSet<RegionId>,
     /// Sums of values that may be addresses.
     pub(crate) opaque: BTreeSet<BTreeSet<Summand>>,
+    /// Parts of addresses it may be.
+    pub(crate) fields: BTreeSet<Field>,
     /// There were too many opaque alternatives to tell apart.
     pub(crate) opaque_top: bool,
     /// What it is if it is no address.
@@ -123,6 +134,7 @@ impl Points {
         }
         Points {
             regions: self.regions.union(&other.regions).copied().collect(),
+            fields: self.fields.union(&other.fields).copied().collect(),
             opaque,
             opaque_top,
             number: self.number.max(other.number),
@@ -148,14 +160,35 @@ impl Points {
 
     /// Whether it may hold (part of) an address whose region the analysis knew, or did not know.
     pub(crate) fn has_pointer_bits(&self) -> bool {
-        !self.regions.is_empty() || self.unknown || self.tainted
+        !self.regions.is_empty() || !self.fields.is_empty() || self.unknown || self.tainted
     }
 
     /// The region, if the value is an address of exactly one region.
     pub(crate) fn exact_region(&self) -> Option<RegionId> {
         let other = self.is_number() || self.tainted || self.unknown || !self.opaque.is_empty();
+        let other = other || !self.fields.is_empty();
         match (self.regions.len(), other) {
             (1, false) => self.regions.first().copied(),
+            _ => None,
+        }
+    }
+
+    /// Whether it is nothing but parts of addresses.
+    pub(crate) fn is_field(&self) -> bool {
+        *self == Points { fields: self.fields.clone(), narrowed: self.narrowed, ..Points::default() }
+            && !self.fields.is_empty()
+    }
+
+    /// Whether it is a number, and certainly no address.
+    pub(crate) fn is_plain_number(&self) -> bool {
+        self.is_number() && *self == Points { narrowed: self.narrowed, ..Points::number(self.number) }
+    }
+
+    /// The region of which it is the address in units of 16 bytes.
+    pub(crate) fn exact_unit(&self) -> Option<RegionId> {
+        let mut fields = self.fields.iter().filter(|_| self.is_field());
+        match (fields.next(), fields.next()) {
+            (Some(field), None) if field.in_units => Some(field.region),
             _ => None,
         }
     }
@@ -164,6 +197,9 @@ impl Points {
     pub(crate) fn add(&self, other: &Points) -> Points {
         if !self.regions.is_empty() && !other.regions.is_empty() {
             return Points::unknown();
+        }
+        if !self.fields.is_empty() || !other.fields.is_empty() {
+            return Points::tainted();
         }
         let both = |f: fn(&Points) -> bool, g: fn(&Points) -> bool| (f(self) && g(other)) || (f(other) && g(self));
         let opaque = |p: &Points| !p.opaque.is_empty();
@@ -198,7 +234,7 @@ impl Points {
         if same_base {
             return Points::data();
         }
-        if !other.regions.is_empty() || other.unknown {
+        if !other.regions.is_empty() || !other.fields.is_empty() || other.unknown {
             return Points::tainted();
         }
         let index = Points {

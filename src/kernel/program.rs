@@ -14,6 +14,7 @@ use super::lowering::{Lowering, flag, register_type, tag_type};
 use super::names::Names;
 use super::parameters::Parameters;
 use super::pointers::Pointers;
+use super::products;
 use super::regions::{Region, RegionId, RegionKind, Regions, Space};
 use super::tickets::TICKET;
 use super::winners::WINNER;
@@ -87,12 +88,14 @@ pub(crate) fn run(
         aggregated,
         bulk: None,
         objects: None,
+        products: None,
         new_tags: BTreeMap::new(),
         stated: Vec::new(),
         array_facts: Vec::new(),
         barrier_invariants: Vec::new(),
     };
     lowering.prepare_objects();
+    lowering.prepare_products();
     lowering.prepare_bulk();
     let mut blocks = lowering.blocks();
     lowering.start_groups(&mut blocks);
@@ -408,6 +411,9 @@ impl Lowering<'_> {
         said.extend(self.assumed_of_flags(array_names));
         if self.declarations.assumes_lanes {
             said.push("a warp is 32 threads with consecutive linear ids: `%laneid` is that id modulo 32".to_string());
+        }
+        if self.declarations.assumes_shared_start {
+            said.push(products::ASSUMED_START.to_string());
         }
         if self.declarations.reads_textures {
             said.push("nothing writes the memory behind textures while the kernel runs".to_string());

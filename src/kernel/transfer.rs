@@ -3,6 +3,7 @@
 //! Input: what the operands may hold. Output: what the destinations may hold; on the way it records
 //! escaping regions and evidence for pointers. Relies on: [`Points`] for the arithmetic.
 
+use super::fields::{field, moved_field};
 use super::pointers::{Pointers, State, destinations};
 use super::points::{Number, Points, Summand};
 use super::regions::{ParameterPlace, RegionId, Space};
@@ -122,6 +123,10 @@ pub(crate) fn results(analysis: &mut Pointers<'_>, state: &State, op: &Op) -> Ve
             analysis.escape(&value);
             Vec::new()
         }
+        Op::Async { operation: AsyncOp::Product(product), .. } => {
+            let value = from_memory(analysis, ScalarType::B(32));
+            destinations(&product.dst).into_iter().map(|r| (r, value.clone())).collect()
+        }
         Op::Object { usage, .. } => {
             access(analysis, state, usage.place.space, &usage.place.address);
             written(analysis, state, &usage.place.address);
@@ -193,6 +198,9 @@ fn mixed(analysis: &mut Pointers<'_>, values: &[Points]) -> Points {
 
 fn moved(analysis: &mut Pointers<'_>, state: &State, dst: &Operand, src: &Operand) -> Points {
     let value = analysis.operand(state, src);
+    if let Some(fields) = moved_field(analysis, state, dst, src) {
+        return fields;
+    }
     let packs = matches!(src, Operand::Vector(_));
     if !packs && !matches!(dst, Operand::Vector(_)) {
         return value;
@@ -212,11 +220,14 @@ fn moved(analysis: &mut Pointers<'_>, state: &State, dst: &Operand, src: &Operan
 }
 
 fn integer(analysis: &mut Pointers<'_>, op: IntOp, ty: ScalarType, sources: &[Operand], values: &[Points]) -> Points {
+    if let Some(fields) = field(analysis, (op, ty), sources, values) {
+        return fields;
+    }
     match (op, values) {
         (IntOp::Add, [a, b]) => added(analysis, a, b),
         (IntOp::Sub, [a, b]) => {
             let same = analysis.same_base(a, b, ty.bits());
-            if !same && b.has_pointer_bits() {
+            if !same && (b.has_pointer_bits() || !a.fields.is_empty()) {
                 analysis.escape(a);
                 analysis.escape(b);
             }
@@ -279,7 +290,7 @@ fn is_small_shift(sources: &[Operand]) -> bool {
 }
 
 fn added(analysis: &mut Pointers<'_>, a: &Points, b: &Points) -> Points {
-    if a.has_pointer_bits() && b.has_pointer_bits() {
+    if a.has_pointer_bits() && b.has_pointer_bits() || !(a.fields.is_empty() && b.fields.is_empty()) {
         analysis.escape(a);
         analysis.escape(b);
     }
@@ -326,7 +337,7 @@ fn converted(
         return mixed(analysis, values);
     }
     match (from.bits(), to.bits()) {
-        (a, b) if a == b => value.clone(),
+        (a, b) if a == b || value.is_field() && a.min(b) >= 32 => value.clone(),
         // Shared addresses have 32 significant bits.
         (64, 32) if value.regions.is_empty() || analysis.is_plain_shared(value) => {
             let opaque = if value.opaque.is_empty() { value.opaque.clone() } else { Points::loaded().opaque };

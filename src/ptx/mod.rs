@@ -15,6 +15,7 @@ pub(crate) mod build;
 mod build_asynchronous;
 pub mod context;
 pub(crate) mod declare;
+pub(crate) mod descriptor;
 pub(crate) mod fragment;
 mod initialiser;
 pub mod lexer;

@@ -25,9 +25,6 @@ pub(crate) const MBARRIER: &str = "mbarrier objects are not modelled";
 /// Why there are no proofs about barriers of clusters.
 pub(crate) const CLUSTER: &str = "clusters are not modelled";
 
-/// Why there are no proofs about `wgmma`.
-pub(crate) const PRODUCTS: &str = "asynchronous matrix operations are not modelled";
-
 /// Why there are no proofs about `tcgen05`.
 pub(crate) const TENSOR_MEMORY: &str = "tensor memory is not modelled";
 
@@ -342,11 +339,10 @@ impl Row {
             Meaning::Load | Meaning::Store | Meaning::Atomic | Meaning::Matrix => Class::Memory,
             Meaning::BarrierSync | Meaning::BarrierArrive | Meaning::BarrierReduce => Class::Synchronisation,
             Meaning::WarpBarrier | Meaning::Fence => Class::Synchronisation,
-            Meaning::AsyncCopy => Class::Memory,
+            Meaning::AsyncCopy | Meaning::Product => Class::Memory,
             Meaning::AsyncCommit | Meaning::AsyncWait => Class::Synchronisation,
             Meaning::AsyncArrive | Meaning::Remote | Meaning::Tensor => Class::Emulated(ASYNC),
             Meaning::Bulk | Meaning::BulkCommit | Meaning::BulkWait => Class::Emulated(ASYNC),
-            Meaning::Product => Class::Emulated(PRODUCTS),
             Meaning::TensorMemory => Class::Emulated(TENSOR_MEMORY),
             Meaning::Map => Class::Emulated(TENSORMAP),
             Meaning::Registers => Class::Emulated(REGISTERS),

@@ -105,6 +105,7 @@ pub(crate) fn headline(finding: &Finding) -> String {
             "arrives-twice" => "a thread comes twice to a barrier before it completes".to_string(),
             "reuse" => "two uses of a barrier may mix".to_string(),
             "mixed" => "a barrier is used for two kinds of operations at once".to_string(),
+            "warp-group" => "not all threads of a warp group execute this together".to_string(),
             _ => "an mbarrier object is used against its rules".to_string(),
         },
         Defect::Assertion => match finding.kind.as_str() {

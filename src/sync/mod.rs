@@ -182,11 +182,20 @@ const REPLAYS: [(Schedule, u64); 8] = [
 /// Instructions of one of these.
 const REPLAY_STEPS: u64 = 5_000_000;
 
+fn operations(module: &Module) -> impl Iterator<Item = &Op> {
+    let items = module.functions.iter().filter_map(|function| function.body.as_ref()).flat_map(|body| &body.items);
+    items.filter_map(|item| if let Item::Instruction(one) = item { Some(&one.op) } else { None })
+}
+
+/// Whether something goes on beside a thread of a kernel, of which there is a symbolic proof, too: copies with groups, or products.
+pub(crate) fn has_groups(module: &Module) -> bool {
+    let is_one = |operation: &AsyncOp| matches!(operation, AsyncOp::Copy(_) | AsyncOp::Product(_));
+    operations(module).any(|op| matches!(op, Op::Async { operation, .. } if is_one(operation)))
+}
+
 /// Whether a kernel has barriers for a part of the block, arrivals that do not wait, barrier objects, bulk copies or clusters.
 pub(crate) fn is_for(module: &Module) -> bool {
-    let items = module.functions.iter().filter_map(|function| function.body.as_ref()).flat_map(|body| &body.items);
-    let mut ops = items.filter_map(|item| if let Item::Instruction(one) = item { Some(&one.op) } else { None });
-    ops.any(|op| match op {
+    operations(module).any(|op| match op {
         Op::Barrier { kind, count, .. } => count.is_some() || matches!(kind, BarrierKind::Arrive),
         Op::Async { operation, .. } => {
             matches!(operation, AsyncOp::Bulk(_) | AsyncOp::Arrive { .. } | AsyncOp::TensorMemory(_))

@@ -12,9 +12,9 @@ use super::follow::{Flow, Refusal, What};
 use super::own::Own;
 use super::taint::{Cause, FIELD_BITS, Open, Part, Placed, Taint};
 use crate::exec::decode::{FLAT_START, Place, SharedVariable, Slot, shared_address};
-use crate::exec::products;
 use crate::exec::thread::Thread;
 use crate::exec::values::mask;
+use crate::ptx::descriptor;
 use foldhash::HashMap;
 
 /// Where shared memory starts: at a multiple of so many bytes.
@@ -202,7 +202,11 @@ impl Flow<'_> {
             (0..ranks)
                 .flat_map(|rank| (0..=last / align).map(move |step| Spot { low: step * align, high: rank << RANK.0 }))
         };
-        let candidates = [None, Some(Part::Whole(shift)), Some(Part::Field(shift))];
+        // What is shifted goes into a field, beside which there may be others.
+        let mut candidates = [None, Some(Part::Whole(shift)), Some(Part::Field(shift))];
+        if shift != 0 {
+            candidates.swap(1, 2);
+        }
         let mut is_alike = [true; 3];
         for spot in spots() {
             let other = at(spot).wrapping_sub(result);
@@ -235,7 +239,7 @@ impl Flow<'_> {
     pub(super) fn product(&mut self, thread: &Thread, own: &Own, (at, index): (u32, u32)) -> Result<(), Refusal> {
         let product = &self.program.products[index as usize];
         for (slot, ..) in [product.a, Some(product.b)].into_iter().flatten() {
-            self.descriptor(own.get(slot), products::place(thread.value(slot)), at)?;
+            self.descriptor(own.get(slot), descriptor::place(thread.value(slot)), at)?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@
 //! [`ThreadClock::block`](crate::exec::races::clock::ThreadClock) names the last barrier of the whole block. Reference: none.
 
 use super::follow::{Flow, Refusal, What};
-use super::taint::{ByBlock, Taint};
+use super::taint::{ByBlock, Placed, Taint};
 use crate::exec::access::Target;
 use crate::exec::thread::Thread;
 use foldhash::{HashMap, HashSet};
@@ -26,12 +26,21 @@ pub(crate) struct SameValue {
     pub(crate) is_tolerated: bool,
 }
 
+/// What a byte of a value is, wherever arrays are placed, and in other blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Byte {
+    value: u8,
+    /// Of an address in this place.
+    place: Option<Placed>,
+    by_block: ByBlock,
+}
+
 /// Accesses to a byte since a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Since {
     barrier: u32,
     /// All of them stored this byte by this instruction.
-    stored: Option<(u32, u8)>,
+    stored: Option<(u32, Byte)>,
     /// The thread that did so first, and whether others have, too.
     thread: u32,
     is_tolerated: bool,
@@ -79,16 +88,18 @@ impl Flow<'_> {
         at: u32,
     ) -> Result<bool, Refusal> {
         let (Target::Shared(offset), true) = (target, self.tolerates()) else { return Ok(false) };
-        let is_fixed = !taint.is_open() && taint.place.is_none() && taint.by_block == ByBlock::SAME && bytes <= 8;
+        let Taint { place, by_block, .. } = taint;
+        let is_fixed = !taint.is_open() && !by_block.is_lost() && bytes <= 8;
         let mut is_tolerated = true;
         for (offset, byte) in (offset..offset + bytes).zip(value.to_le_bytes().into_iter().cycle()) {
-            is_tolerated &= self.see(thread, offset, (at, is_fixed.then_some(byte)))?;
+            let byte = is_fixed.then_some(Byte { value: byte, place, by_block });
+            is_tolerated &= self.see(thread, offset, (at, byte))?;
         }
         Ok(is_tolerated)
     }
 
     /// A thread accesses a byte; whether this is one of the stores of one value.
-    fn see(&mut self, thread: &Thread, offset: u32, (at, byte): (u32, Option<u8>)) -> Result<bool, Refusal> {
+    fn see(&mut self, thread: &Thread, offset: u32, (at, byte): (u32, Option<Byte>)) -> Result<bool, Refusal> {
         let (barrier, thread, stored) = (thread.clock.block, thread.number, byte.map(|byte| (at, byte)));
         let stored = stored.filter(|_| !self.same_value.spoiled.contains(&offset));
         let known = match self.same_value.bytes.get_mut(&offset).filter(|known| known.barrier == barrier) {
