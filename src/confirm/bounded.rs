@@ -276,6 +276,8 @@ impl Bounded<'_> {
             _ if usual::can_trap(&self.facts.kernel.program) => false,
             // Threads may meet at barriers that are not `.aligned`.
             Claim::BarrierMet { aligned } => *aligned,
+            // Lanes may meet at different instructions.
+            Claim::LanesMet => false,
             // Another thread may stay away from a barrier before it.
             _ if !self.suspects.barriers.is_empty() => false,
             Claim::Race(_) => !usual::can_wait(&self.facts.kernel.program),

@@ -81,6 +81,8 @@ pub struct Suspects {
     pub races: BTreeSet<u32>,
     /// A barrier of a divergence.
     pub barriers: BTreeSet<u32>,
+    /// A warp operation to which not all lanes come that it waits for: they wait elsewhere, at a barrier or not.
+    pub warps: BTreeSet<u32>,
     /// A barrier, or a warp operation, that is misused.
     pub rules: BTreeSet<u32>,
     /// Assertions of the user; several may stand at one line.
@@ -92,10 +94,11 @@ impl Suspects {
     pub(crate) fn contain(&self, finding: &Finding) -> bool {
         match finding.defect {
             Defect::Race => finding.accesses.iter().any(|access| self.races.contains(&access.origin.line)),
+            Defect::Divergence if !self.warps.is_empty() => true,
             Defect::Divergence => finding.barrier.iter().any(|barrier| self.barriers.contains(&barrier.line)),
             Defect::Assertion => finding.barrier.iter().any(|place| self.assertions.contains(place)),
             Defect::BarrierError => finding.accesses.iter().any(|access| self.rules.contains(&access.origin.line)),
-            Defect::Deadlock => false,
+            Defect::Deadlock => !self.warps.is_empty(),
         }
     }
 }

@@ -249,6 +249,7 @@ fn suspects(two: &TwoThread, outcome: &PairOutcome) -> Suspects {
         match &check.claim {
             Claim::Race(_) => suspects.races.extend(line),
             Claim::BarrierMet { .. } => suspects.barriers.extend(line),
+            Claim::LanesMet => suspects.warps.extend(line),
             Claim::BarrierRule(_) => suspects.rules.extend(line),
             claim if bounded::is_asserted(claim) => suspects.assertions.extend(check.origin.clone()),
             _ => {}

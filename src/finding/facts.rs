@@ -120,9 +120,9 @@ impl Facts<'_> {
                 finding.accesses.extend(first.and_then(|s| self.access(constants, s, Thread::First)));
                 finding.accesses.extend(second.and_then(|s| self.access(constants, s, Thread::Second)));
             }
-            Claim::BarrierMet { .. } => {
+            Claim::BarrierMet { .. } | Claim::LanesMet => {
                 finding.defect = Defect::Divergence;
-                finding.kind = "barrier".into();
+                finding.kind = if check.claim == Claim::LanesMet { "warp" } else { "barrier" }.into();
                 for (thread, op) in [(Thread::First, AccessKind::Arrive), (Thread::Second, AccessKind::Absent)] {
                     finding.accesses.extend(self.arrival(constants, check.origin.as_ref(), thread, op));
                 }

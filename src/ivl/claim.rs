@@ -20,6 +20,8 @@ pub enum Claim {
         /// `bar.*`, `.aligned`
         aligned: bool,
     },
+    /// The lanes that the mask of a warp operation names execute it together, or have exited: `{:lanes_met}`.
+    LanesMet,
     /// A barrier, or a warp operation, is used by its rules: `{:barrier_rule "number"}`.
     BarrierRule(BarrierRule),
     /// An access stays inside its array: `{:bounds}`.
@@ -175,6 +177,7 @@ impl Claim {
             ("race", [kind]) => Claim::Race(Conflict::ALL.into_iter().find(|conflict| conflict.name() == *kind)?),
             ("barrier_divergence", []) => Claim::BarrierMet { aligned: true },
             ("barrier_divergence_unaligned", []) => Claim::BarrierMet { aligned: false },
+            ("lanes_met", []) => Claim::LanesMet,
             ("barrier_rule", [rule]) => {
                 let rules = [
                     BarrierRule::Number,
@@ -207,6 +210,7 @@ impl Claim {
             Claim::Race(conflict) => texts("race", &[conflict.name()]),
             Claim::BarrierMet { aligned: true } => texts("barrier_divergence", &[]),
             Claim::BarrierMet { aligned: false } => texts("barrier_divergence_unaligned", &[]),
+            Claim::LanesMet => texts("lanes_met", &[]),
             Claim::BarrierRule(rule) => texts("barrier_rule", &[rule.name()]),
             Claim::Bounds => texts("bounds", &[]),
             Claim::Stated(text) => texts("user_assert", &[text]),

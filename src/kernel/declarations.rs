@@ -61,6 +61,8 @@ pub(crate) struct Declarations {
     pub(crate) rounds: BTreeSet<Name>,
     /// The counter that tells which block is the last one.
     pub(crate) completion: Option<Name>,
+    /// Masks were computed of what other lanes or memory give, and the lanes in them are taken to come.
+    pub(crate) assumes_members: bool,
     /// Where shared memory starts was assumed, since descriptors of matrices have a part of the address.
     pub(crate) assumes_shared_start: bool,
     /// Whether texture memory is read, which is taken for constant.

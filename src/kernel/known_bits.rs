@@ -6,7 +6,7 @@
 //! Reference: PTX instructions `mov`, `cvt`, `and`, `or`, `xor`, `not`, `shl`, `shr`, `bfe`, `add`.
 
 use crate::cfg::graph::{Cfg, Statement};
-use crate::ptx::ast::{IntOp, Op, Operand, RegisterId, ScalarType};
+use crate::ptx::ast::{IntOp, Op, Operand, RegisterId, ScalarType, SpecialRegister, StateSpace};
 use crate::ptx::roles::{Slot, registers_of, visit};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -129,6 +129,35 @@ impl<'c> KnownBits<'c> {
                 return self.operand(operand, width).unwrap_or(Bits::any(width));
             }
         }
+    }
+
+    /// Whether a thread computes a value by itself, of constants, parameters and its number.
+    pub(super) fn is_own(&self, operand: &Operand) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut work = registers_of(operand);
+        while let Some(register) = work.pop() {
+            if !seen.insert(register) {
+                continue;
+            }
+            let Some(definitions) = self.definitions.get(&register) else { return false };
+            for op in definitions {
+                let is_own = match op {
+                    Op::Mov { src: Operand::Special(SpecialRegister::Other(_)), .. } => false,
+                    Op::Mov { .. } | Op::Int { .. } | Op::Cvt { .. } | Op::Selp { .. } | Op::Setp { .. } => true,
+                    Op::Load { space, .. } => *space == StateSpace::Param,
+                    _ => false,
+                };
+                if !is_own {
+                    return false;
+                }
+                visit(&mut (*op).clone(), &mut |slot| {
+                    if let Slot::Source(source) = slot {
+                        work.extend(registers_of(source));
+                    }
+                });
+            }
+        }
+        true
     }
 
     /// Registers on which one depends, with itself, of which nothing was found yet.

@@ -92,7 +92,8 @@ impl Launch {
         bv::binary(BvOp::And, self.linear(), bv::literal(31, 32))
     }
 
-    fn linear(&self) -> ExprRef {
+    /// The linear thread id.
+    pub(crate) fn linear(&self) -> ExprRef {
         let [x, y, z] = &self.tid;
         let [width, height, _] = &self.ntid;
         let has_one = |axis: Axis| self.geometry.block[axis.index()] == Some(1);

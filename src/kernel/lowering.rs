@@ -14,6 +14,7 @@ use super::bulk::BulkGroups;
 use super::declarations::Declarations;
 use super::definite::{self, Definite};
 use super::groups::Groups;
+use super::known_bits::KnownBits;
 use super::launch::Launch;
 use super::names::Names;
 use super::objects::Objects;
@@ -96,7 +97,9 @@ pub(crate) struct Lowering<'a> {
     /// What is known of bulk copies, if there are any.
     pub(crate) bulk: Option<BulkGroups>,
     /// What is known of products of matrices, if there are any.
-    pub(crate) products: Option<Products<'a>>,
+    pub(crate) products: Option<Products>,
+    /// Bits of registers that are constants, once something asks for them.
+    pub(crate) known_bits: Option<KnownBits<'a>>,
     /// What is known of barrier objects, if there are any and they have a model.
     pub(crate) objects: Option<Objects>,
     /// Tags that the registers written by it get.

@@ -25,6 +25,7 @@ impl Lowering<'_> {
         rows: MatrixRows,
         stride: Option<&Operand>,
     ) {
+        self.lanes_meet(None);
         let Some(place) = self.place(space, address) else { return };
         let is_load = !dst.is_empty();
         let mut place = Place { givers: Some(self.lanes_below(rows.lanes)), ..place };

@@ -64,6 +64,7 @@ pub(crate) use messages::{ALL_BLOCKS, TELLS, TOLD};
 pub(crate) use objects::{AWAITED, MATES};
 use std::collections::BTreeMap;
 pub(crate) use tickets::{EACH_INTERVAL, STEP, TICKET, signed};
+pub(crate) use warp::LANES;
 pub(crate) use winners::WINNER;
 
 /// What the user fixed about the launch and the checks.

@@ -44,7 +44,7 @@ pub(super) const ASSUMED_START: &str = "shared memory starts at a multiple of 10
 const RULE: Claim = Claim::BarrierRule(BarrierRule::WarpGroup);
 
 /// What a thread knows of its products.
-pub(crate) struct Products<'a> {
+pub(crate) struct Products {
     /// Those that it has started.
     started: Name,
     /// Groups that were committed, and waited for.
@@ -54,10 +54,9 @@ pub(crate) struct Products<'a> {
     placed: BTreeSet<RegionId>,
     /// It was assumed that shared memory starts where it does.
     is_aligned: bool,
-    known_bits: KnownBits<'a>,
 }
 
-impl Products<'_> {
+impl Products {
     /// The counters.
     pub(super) fn start(&self) -> Vec<(Name, ExprRef)> {
         [&self.started, &self.committed, &self.waited].map(|name| (name.clone(), bv::int(0))).into()
@@ -89,14 +88,7 @@ impl Lowering<'_> {
             self.locals.push(Variable::new(name.clone(), COUNTER));
             name
         });
-        self.products = Some(Products {
-            started,
-            committed,
-            waited,
-            placed: BTreeSet::new(),
-            is_aligned: false,
-            known_bits: KnownBits::of(self.cfg),
-        });
+        self.products = Some(Products { started, committed, waited, placed: BTreeSet::new(), is_aligned: false });
     }
 
     /// `wgmma.mma_async`
@@ -160,13 +152,13 @@ impl Lowering<'_> {
     /// # Errors
     /// Why there is no model.
     fn matrix_read(&mut self, (descriptor, rows, is_transposed): (&Operand, u64, bool)) -> Result<(), String> {
-        let Some(products) = &mut self.products else { panic!("kernel: a product in a kernel without products") };
         if let Operand::Register(register) = descriptor
             && self.definite_state.may_be_undefined(*register, self.guard)
         {
             return Err("its matrix descriptor may not have been written".to_string());
         }
-        let layout = products.known_bits.of_operand(descriptor, 64).field(LAYOUT);
+        let known_bits = self.known_bits.get_or_insert_with(|| KnownBits::of(self.cfg));
+        let layout = known_bits.of_operand(descriptor, 64).field(LAYOUT);
         let layout = layout.ok_or("the layout in its matrix descriptor is not a constant")?;
         let matrix = Matrix::of(layout).ok_or("its matrix descriptor has a base offset")?;
         let extent = matrix.extent(rows, is_transposed).ok_or("the rows of its matrix are not aligned")?;

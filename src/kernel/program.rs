@@ -89,6 +89,7 @@ pub(crate) fn run(
         bulk: None,
         objects: None,
         products: None,
+        known_bits: None,
         new_tags: BTreeMap::new(),
         stated: Vec::new(),
         array_facts: Vec::new(),
@@ -411,6 +412,12 @@ impl Lowering<'_> {
         said.extend(self.assumed_of_flags(array_names));
         if self.declarations.assumes_lanes {
             said.push("a warp is 32 threads with consecutive linear ids: `%laneid` is that id modulo 32".to_string());
+        }
+        if self.declarations.assumes_members {
+            said.push(
+                "the lanes that a mask names come to its operation, where `ballot`, `match`, `activemask` or memory give it"
+                    .to_string(),
+            );
         }
         if self.declarations.assumes_shared_start {
             said.push(products::ASSUMED_START.to_string());

@@ -7,8 +7,9 @@
 //! Reference: PTX ISA, the instructions of these names ("the behavior is undefined if the executing thread is not in the
 //! membermask").
 
+use super::known_bits::KnownBits;
 use super::lowering::Lowering;
-use crate::ivl::ast::{ExprRef, StmtKind, Type, WarpBarrier};
+use crate::ivl::ast::{Attribute, AttributeArg, ExprRef, Name, StmtKind, Type, WarpBarrier};
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::claim::{BarrierRule, Claim};
 use crate::order::Fence;
@@ -16,6 +17,10 @@ use crate::ptx::ast::{Operand, SpecialRegister};
 
 /// A mask of all lanes.
 const ALL: u64 = 0xffff_ffff;
+
+/// The mark of an assertion that the lanes of a warp meet that wait for each other: a mask, and the number of the thread in its block. The
+/// assertion's own formula says when the thread is not there.
+pub(crate) const LANES: &str = "lanes";
 
 impl Lowering<'_> {
     /// An instruction that gives arbitrary values; those of a warp name their members last, if they do.
@@ -25,6 +30,10 @@ impl Lowering<'_> {
         let mask = sources.last().filter(|_| is_of_warp && words.contains(&"sync"));
         if let Some(mask) = mask {
             self.is_member(mask);
+            self.lanes_meet(Some(mask));
+        }
+        if matches!(words[0], "mma" | "wmma") {
+            self.lanes_meet(None);
         }
         match (words[0], dst) {
             ("vote", [ballot]) if words.contains(&"ballot") => {
@@ -62,10 +71,36 @@ impl Lowering<'_> {
         self.emit(StmtKind::Assert(Claim::BarrierRule(BarrierRule::Member), inside));
     }
 
+    /// Asserts that the lanes which a mask names, or all, execute the operation at hand together. Of a mask that other lanes or memory
+    /// decide, which `ballot`, `match` and `activemask` give, it is an assumption.
+    pub(super) fn lanes_meet(&mut self, mask: Option<&Operand>) {
+        let mask = match mask {
+            None => bv::literal(u128::from(ALL), 32),
+            Some(Operand::Integer(bits)) => bv::literal(u128::from(bits & ALL), 32),
+            Some(mask) => {
+                let known_bits = self.known_bits.get_or_insert_with(|| KnownBits::of(self.cfg));
+                match known_bits.of_operand(mask, 32).field(ALL) {
+                    Some(bits) => bv::literal(u128::from(bits), 32),
+                    None if known_bits.is_own(mask) => self.read(mask, 32),
+                    None => {
+                        self.declarations.assumes_members = true;
+                        return;
+                    }
+                }
+            }
+        };
+        self.declarations.assumes_lanes = true;
+        let args = [mask, self.launch.linear()].map(AttributeArg::Expr).into();
+        let away = self.guard_value.clone().map_or(bv::boolean(false), bv::not);
+        let lanes = Attribute { name: Name::from(LANES), args };
+        self.emit_with(StmtKind::Assert(Claim::LanesMet, away), vec![lanes]);
+    }
+
     /// A barrier of the warp. Where the block is not fixed, the number of a thread is a product of unknowns; the barrier
     /// then orders nothing.
     pub(super) fn warp_barrier(&mut self, mask: &Operand) {
         self.is_member(mask);
+        self.lanes_meet(Some(mask));
         let Some(thread) = self.launch.fixed_linear() else {
             return self.emit(StmtKind::Fence(Fence::warp()));
         };

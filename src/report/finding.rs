@@ -96,6 +96,7 @@ pub(crate) fn headline(finding: &Finding) -> String {
     let what = match finding.defect {
         Defect::Race if finding.same_value => format!("same-value race{array}: both threads write one value"),
         Defect::Race => format!("{kind}race{array}"),
+        Defect::Divergence if finding.kind == "warp" => "not all lanes that the mask names come to this".to_string(),
         Defect::Divergence => "barrier divergence: not all threads of a block arrive".to_string(),
         Defect::Deadlock => format!("{kind}deadlock"),
         Defect::BarrierError => match finding.kind.as_str() {

@@ -111,8 +111,12 @@ impl Barriers<'_> {
         if !self.options.rules.exited_threads_ok || has_count {
             return agree;
         }
-        let exited = |thread: Thread| bv::eq(self.copies.expr(&self.active, thread), block_id(self.end_id));
-        bv::or(bv::or(agree, exited(Thread::First)), exited(Thread::Second))
+        bv::or(bv::or(agree, self.exited(Thread::First)), self.exited(Thread::Second))
+    }
+
+    /// Whether a thread has left the kernel.
+    pub(super) fn exited(&self, thread: Thread) -> ExprRef {
+        bv::eq(self.copies.expr(&self.active, thread), block_id(self.end_id))
     }
 
     /// Whether two threads at one statement name the same barrier; `None` where its number is a constant.

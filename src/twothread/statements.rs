@@ -14,13 +14,13 @@ use super::underway::{self, Underway};
 use super::warps::Warps;
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{
-    Attribute, AttributeArg, BinaryOp, Block, ExprRef, Implementation, Name, Stmt, StmtKind, Thread,
+    Attribute, AttributeArg, BinaryOp, Block, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread,
 };
 use crate::ivl::attributes::Attributes;
-use crate::ivl::bv;
+use crate::ivl::bv::{self, BvOp};
 use crate::ivl::claim::Claim;
 use crate::ivl::visit::map_attribute;
-use crate::kernel::{MATES, SHARE};
+use crate::kernel::{LANES, MATES, SHARE};
 use crate::order::Order;
 use crate::predicate::LoopInfo;
 use crate::span::Span;
@@ -120,6 +120,7 @@ impl Translator<'_, '_> {
             StmtKind::Assert(claim, e) if stmt.attributes.has(MATES) => {
                 out.extend(self.mates(stmt, claim, e));
             }
+            StmtKind::Assert(claim, e) if stmt.attributes.has(LANES) => out.extend(self.lanes(stmt, claim, e)),
             StmtKind::Assert(claim, e) => out.extend(self.asserts(stmt, claim, e)),
             StmtKind::Load { dst, access } => {
                 if !stmt.attributes.has("ghost") {
@@ -204,6 +205,36 @@ impl Translator<'_, '_> {
             Stmt { attributes, ..with_kind(stmt, StmtKind::Assert(claim.clone(), holds)) }
         };
         [(first, second), (second, first)].map(about).into()
+    }
+
+    /// The assertion that two lanes of a warp meet of which one waits for the other ([`crate::kernel::LANES`]).
+    fn lanes(&self, stmt: &Stmt, claim: &Claim, away: &ExprRef) -> Option<Stmt> {
+        let args = stmt.attributes.named(LANES).map(|attribute| attribute.args.as_slice());
+        let Some([AttributeArg::Expr(mask), AttributeArg::Expr(number)]) = args else {
+            panic!("twothread: an assertion about lanes names a mask and the number of a thread")
+        };
+        if self.barriers.pair != Pair::SameBlock {
+            return None;
+        }
+        let of = |e: &ExprRef, thread| self.copies.expr(e, thread);
+        let masks = Thread::BOTH.map(|thread| of(mask, thread));
+        let are_equal = bv::eq(masks[0].clone(), masks[1].clone());
+        let met = Thread::BOTH.map(|thread| {
+            let mate = thread.other();
+            let lane = bv::binary(BvOp::And, of(number, mate), bv::literal(31, 32));
+            let bit = bv::extract(bv::binary(BvOp::Lshr, masks[thread.index()].clone(), lane), 1, 0);
+            let is_named = match masks[thread.index()].kind {
+                ExprKind::Bv(0xffff_ffff) => bv::boolean(true),
+                _ => bv::eq(bit, bv::literal(1, 1)),
+            };
+            let waits = bv::and(bv::not(of(away, thread)), is_named);
+            let is_there = bv::and(bv::not(of(away, mate)), are_equal.clone());
+            bv::implies(waits, bv::or(is_there, self.barriers.exited(mate)))
+        });
+        let warp = |thread| bv::binary(BvOp::Lshr, of(number, thread), bv::literal(5, 32));
+        let same = bv::eq(warp(Thread::First), warp(Thread::Second));
+        let holds = bv::implies(same, met.into_iter().fold(bv::boolean(true), bv::and));
+        Some(Stmt { attributes: Vec::new(), ..with_kind(stmt, StmtKind::Assert(claim.clone(), holds)) })
     }
 
     /// The assertion of each thread, which `{:thread N}` names.
