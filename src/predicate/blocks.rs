@@ -15,6 +15,7 @@ use crate::diagnostic::Diagnostic;
 use crate::flow::{Loop, LoopForest};
 use crate::ivl::ast::{Block, ExprRef, Name, Program, Stmt, StmtKind, Transfer, Type};
 use crate::ivl::bv::{self, BvOp};
+use crate::ivl::claim::Claim;
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,8 +51,18 @@ pub(crate) fn predicate(
         active: rewriter.active.clone(),
         order: layout.ordered_blocks(kernel),
         end_id: layout.end_id(),
+        leaving: layout.leaving(kernel),
         loops: layout.loops,
     })
+}
+
+/// Whether a thread may wait for others at a statement.
+fn waits(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Barrier(_) | StmtKind::WarpBarrier(_) | StmtKind::Fence(_) => true,
+        StmtKind::Assert(claim, _) => *claim == Claim::LanesMet,
+        _ => false,
+    }
 }
 
 /// Where blocks stand in the predicated kernel.
@@ -95,6 +106,22 @@ impl Layout {
             layout.loops.push(LoopInfo { dead: std::mem::take(&mut dead[old]), ..info });
         }
         layout
+    }
+
+    /// See [`Predicated::leaving`].
+    fn leaving(&self, kernel: &Kernel) -> BTreeSet<u32> {
+        let mut leaving = BTreeSet::from([self.end_id()]);
+        for &block in self.order.iter().rev() {
+            let waits = kernel.blocks[block].stmts.iter().any(waits);
+            let successors = &kernel.graph.successors[block];
+            if !waits
+                && self.innermost[block].is_none()
+                && successors.iter().all(|next| leaving.contains(&self.ids[*next]))
+            {
+                leaving.insert(self.ids[block]);
+            }
+        }
+        leaving
     }
 
     fn end_id(&self) -> u32 {

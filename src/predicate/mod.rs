@@ -46,6 +46,8 @@ pub struct Predicated {
     pub loops: Vec<LoopInfo>,
     /// The id of `End`: the number of blocks.
     pub end_id: u32,
+    /// Ids of the blocks from which every way leads to `End`, through no loop and past nothing at which threads wait; with that of `End`.
+    pub(crate) leaving: BTreeSet<u32>,
 }
 
 /// A block of the kernel.

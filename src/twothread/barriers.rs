@@ -10,7 +10,7 @@ use super::{Options, Pair, barrier_invariants};
 use crate::diagnostic::Diagnostic;
 use crate::ivl::ast::{AttributeArg, Barrier, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread};
 use crate::ivl::attributes::Attributes;
-use crate::ivl::bv;
+use crate::ivl::bv::{self, BvOp};
 use crate::ivl::claim::Claim;
 use crate::kernel::ALL_BLOCKS;
 use crate::order::Order;
@@ -28,6 +28,8 @@ pub(crate) struct Barriers<'a> {
     pub(crate) active: ExprRef,
     /// The id of `End`.
     pub(crate) end_id: u32,
+    /// Blocks that only lead there, with it.
+    pub(crate) leaving: &'a BTreeSet<u32>,
     /// Arrays of which barriers of the grid say nothing.
     pub(crate) beside_grid: BTreeSet<Name>,
 }
@@ -114,8 +116,28 @@ impl Barriers<'_> {
         bv::or(bv::or(agree, self.exited(Thread::First)), self.exited(Thread::Second))
     }
 
+    /// Whether a thread has left the kernel, or waits for nobody any more on its way out.
+    pub(super) fn leaves(&self, thread: Thread) -> ExprRef {
+        let active = self.copies.expr(&self.active, thread);
+        let mut ranges: Vec<(u32, u32)> = Vec::new();
+        for &id in self.leaving {
+            match ranges.last_mut().filter(|(_, last)| *last + 1 == id) {
+                Some((_, last)) => *last = id,
+                None => ranges.push((id, id)),
+            }
+        }
+        let within = |(first, last): (u32, u32)| match first == last {
+            true => bv::eq(active.clone(), block_id(first)),
+            false => {
+                let is_behind = bv::binary(BvOp::Uge, active.clone(), block_id(first));
+                bv::and(is_behind, bv::binary(BvOp::Ule, active.clone(), block_id(last)))
+            }
+        };
+        ranges.into_iter().map(within).fold(bv::boolean(false), bv::or)
+    }
+
     /// Whether a thread has left the kernel.
-    pub(super) fn exited(&self, thread: Thread) -> ExprRef {
+    fn exited(&self, thread: Thread) -> ExprRef {
         bv::eq(self.copies.expr(&self.active, thread), block_id(self.end_id))
     }
 

@@ -169,7 +169,8 @@ pub fn run(
     let mut accesses = Accesses::new(program, body, &copies, pair, (options, prelude.knows_narrow()), &underway);
     let active = bv::var(predicated.active.clone(), Type::Bv(BLOCK_ID_WIDTH));
     let (end_id, beside_grid) = (predicated.end_id, barriers::beside_grid_barriers(body));
-    let barriers = Barriers { copies: &copies, pair, options, active, end_id, beside_grid };
+    let leaving = &predicated.leaving;
+    let barriers = Barriers { copies: &copies, pair, options, active, end_id, leaving, beside_grid };
     let mut contents = Contents::new(predicated, body, &copies, pair, options);
     barrier_invariants::refuse_without_meaning(program, body, contents.selection(), options)?;
     let mut tickets = Tickets::new(program, body, &copies, pair);

@@ -229,7 +229,7 @@ impl Translator<'_, '_> {
             };
             let waits = bv::and(bv::not(of(away, thread)), is_named);
             let is_there = bv::and(bv::not(of(away, mate)), are_equal.clone());
-            bv::implies(waits, bv::or(is_there, self.barriers.exited(mate)))
+            bv::implies(waits, bv::or(is_there, self.barriers.leaves(mate)))
         });
         let warp = |thread| bv::binary(BvOp::Lshr, of(number, thread), bv::literal(5, 32));
         let same = bv::eq(warp(Thread::First), warp(Thread::Second));
