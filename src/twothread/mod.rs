@@ -126,7 +126,7 @@ pub struct TwoThread {
     pub checked_arrays: Vec<Name>,
     /// The state in which accesses are remembered.
     pub(crate) log: Log,
-    /// What is known of their warps, if barriers of warps order anything.
+    /// What is known of their warps, if barriers of warps order anything, or lanes wait for each other.
     pub(crate) same_warp: Option<SameWarp>,
 }
 

@@ -28,13 +28,15 @@ use super::barrier_invariants::is_of_annotation;
 use super::contents::selection::Selection;
 use super::copies::Copies;
 use super::{Options, Pair};
-use crate::ivl::ast::{ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread, Type, Variable, WarpBarrier};
+use crate::ivl::ast::{
+    AttributeArg, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread, Type, Variable, WarpBarrier,
+};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
 use crate::ivl::claim::Claim;
 use crate::ivl::print_expr;
 use crate::ivl::visit::free_vars;
-use crate::kernel::TICKET;
+use crate::kernel::{LANES, TICKET};
 use crate::order::Order;
 use crate::predicate::Predicated;
 use crate::span::Span;
@@ -49,8 +51,8 @@ const ALL: u128 = 0xffff_ffff;
 /// What later stages know of the warps of the two threads.
 #[derive(Clone, Debug)]
 pub(crate) struct SameWarp {
-    /// Whether the threads have waited for each other equally often, a formula.
-    pub(crate) in_step: ExprRef,
+    /// Whether the threads have waited for each other equally often, a formula; `None` where barriers of warps order nothing.
+    pub(crate) in_step: Option<ExprRef>,
     /// Whether they are of one warp, over constants.
     pub(crate) same: ExprRef,
 }
@@ -60,6 +62,8 @@ pub(super) struct Warps<'a> {
     copies: &'a Copies,
     /// Whether threads are of one warp, if barriers of warps order anything.
     same: Option<ExprRef>,
+    /// The same, if operations wait for lanes of their warp.
+    waiting: Option<ExprRef>,
     /// Whether it is asserted that threads that wait for each other meet.
     asserts: bool,
 }
@@ -86,13 +90,19 @@ impl<'a> Warps<'a> {
         let thread = thread.filter(|_| pair == Pair::SameBlock && !stmts().any(speaks_of_values));
         let thread = thread.filter(|_| Selection::of(predicated, body).arrays.is_empty());
         let same = thread.map(|thread| of_one_warp(copies, thread));
-        Warps { copies, same, asserts: options.rules.warps_meet && pair == Pair::SameBlock }
+        let numbers = stmts().filter_map(|stmt| match stmt.attributes.named(LANES)?.args.as_slice() {
+            [_, AttributeArg::Expr(number)] => Some(number),
+            _ => None,
+        });
+        let waiting = numbers.filter(|_| pair == Pair::SameBlock).map(|number| of_one_warp(copies, number)).next();
+        Warps { copies, same, waiting, asserts: options.rules.warps_meet && pair == Pair::SameBlock }
     }
 
     /// What later stages know, if anything.
     pub(super) fn known(&self) -> Option<SameWarp> {
-        let same = self.same.clone()?;
-        Some(SameWarp { in_step: in_step(), same })
+        let in_step = self.same.as_ref().map(|_| in_step());
+        let same = self.same.clone().or_else(|| self.waiting.clone())?;
+        Some(SameWarp { in_step, same })
     }
 
     /// The local that is introduced.

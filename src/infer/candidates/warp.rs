@@ -1,4 +1,5 @@
-//! Family `warp`: what two threads of one warp have in common, in programs where barriers of warps order accesses.
+//! Family `warp`: what two threads of one warp have in common, in programs where barriers of warps order accesses, or operations wait for
+//! lanes.
 //!
 //! Shapes: both have waited for each other equally often; if they are of one warp, they are at the head together or none
 //! is, and nothing is pending, in a loop with a barrier.
@@ -13,12 +14,13 @@ use crate::ivl::bv;
 pub(super) fn propose(view: &mut View) {
     let Some(known) = view.same_warp else { return };
     let (in_step, same) = (known.in_step.clone(), known.same.clone());
-    view.propose("warp", in_step);
+    let orders = in_step.is_some();
+    in_step.into_iter().for_each(|in_step| view.propose("warp", in_step));
     let v_active = view.ghosts.v_active.clone();
     let (ty, _) = view.ghosts.head_literal();
     let [first, second] = Thread::BOTH.map(|t| bv::var(v_active.of(t), ty.clone()));
     view.propose("warp", bv::implies(same.clone(), bv::eq(first, second)));
-    if view.has_barrier {
+    if view.has_barrier && orders {
         let flags: Vec<_> = view.log.flags().cloned().collect();
         for flag in flags {
             let nothing = bv::not(bv::var(flag, Type::Bool));

@@ -121,7 +121,9 @@ fn fate(row: &Row) -> String {
         (Meaning::Arbitrary, _)
             if matches!(row.form.opcode, "shfl" | "vote" | "match" | "redux" | "elect") && row.has_all(&["sync"]) =>
         {
-            "The verifier checks that the executing lane is in the mask of members (`barrier-error`). It takes any \
+            "The verifier checks that the executing lane is in the mask of members (`barrier-error`), and that the lanes \
+             of the mask come to it together or have exited (`divergence`); of a mask that lanes have computed from votes \
+             it takes that for granted, and says so. It takes any \
              value as the result, another one at each execution; only of a result that is a mask of voting or equal \
              lanes it knows the executing lane's own bit. It orders no accesses. The emulator computes the result, or \
              refuses the instruction by name when a thread comes to it."
@@ -159,7 +161,7 @@ fn fate(row: &Row) -> String {
         }
         (Meaning::WarpBarrier, _) => {
             "The threads of the mask wait for each other. The verifier checks that the executing lane is in the mask \
-             (`barrier-error`). Where the sizes of the block are fixed, it orders the accesses of two threads of a warp \
+             (`barrier-error`), and that the others come to it together or have exited (`divergence`). Where the sizes of the block are fixed, it orders the accesses of two threads of a warp \
              that have waited for each other equally often, with equal masks; otherwise it takes it for no order at \
              all, which can only add possible races. The emulator lets the threads of the mask wait."
         }
