@@ -93,12 +93,13 @@ impl Suspects {
     /// Whether a finding is at one of the lines.
     pub(crate) fn contain(&self, finding: &Finding) -> bool {
         match finding.defect {
+            // What comes behind is proved as if they had come.
+            Defect::Race | Defect::Divergence | Defect::Deadlock if !self.warps.is_empty() => true,
             Defect::Race => finding.accesses.iter().any(|access| self.races.contains(&access.origin.line)),
-            Defect::Divergence if !self.warps.is_empty() => true,
             Defect::Divergence => finding.barrier.iter().any(|barrier| self.barriers.contains(&barrier.line)),
             Defect::Assertion => finding.barrier.iter().any(|place| self.assertions.contains(place)),
             Defect::BarrierError => finding.accesses.iter().any(|access| self.rules.contains(&access.origin.line)),
-            Defect::Deadlock => !self.warps.is_empty(),
+            Defect::Deadlock => false,
         }
     }
 }
