@@ -10,7 +10,7 @@ use super::pipeline::{self, Program};
 use super::same_value::Plan;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::effort::Effort;
-use crate::finding::{KernelReport, Reason, Verdict};
+use crate::finding::{Checked, KernelReport, Reason, Verdict};
 use crate::limits;
 use crate::phases::{self, Answer as Phases, Counts, Proved, Question};
 use crate::ptx::ast::{Item, Module};
@@ -55,7 +55,9 @@ pub(super) fn or_phases(
             let rules = Rules { global_only: true, ..options.rules };
             match verify(Plan { rules, effort: Effort::of(options.timeout).min(MOST), search: Search::Proof }) {
                 Ok(report) if matches!(report.verdict, Verdict::Verified | Verdict::VerifiedWhen) => {
-                    Ok(under(report, condition(&proved, module, entry)))
+                    let Checked { accesses, barriers, .. } = proved.checked;
+                    let checked = Checked { accesses, barriers, ..report.checked };
+                    Ok(under(KernelReport { checked, ..report }, condition(&proved, module, entry)))
                 }
                 _ => because(answer, "races of global memory are not excluded"),
             }

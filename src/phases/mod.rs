@@ -39,11 +39,12 @@ use crate::exec::arguments::{Argument, Value as Given};
 use crate::exec::command::Command;
 use crate::exec::decode::{self, Code, Program, Slot, SpecialValue};
 use crate::exec::launch::Schedule;
-use crate::finding::Reason;
+use crate::finding::{Checked, Reason};
 use crate::geometry::{Geometry, index_of};
 use crate::limits;
 use crate::ptx::ast::{Function, Module, ScalarType, StateSpace};
 use crate::rules::Rules;
+use crate::sync::tell;
 use event::{Refusal, Why};
 use rounds::Role;
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,6 +75,8 @@ pub(crate) struct Proved {
     /// Position of the parameter that is the trip count, if there is one.
     pub(crate) count: Option<usize>,
     pub(crate) counts: Counts,
+    /// What there was to prove, global memory included.
+    pub(crate) checked: Checked,
     /// What threads do, for people.
     pub(crate) text: String,
 }
@@ -135,7 +138,12 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<Answer, Diagnostic> {
                 let name = entry.params.get(count).map(|parameter| &parameter.name[..]);
                 let text = view::text(&program, name, question.block, &shown);
                 let count = (count < entry.params.len()).then_some(count);
-                return Ok(Answer::Proved(Box::new(Proved { count, counts: shown.counts, text })));
+                return Ok(Answer::Proved(Box::new(Proved {
+                    count,
+                    counts: shown.counts,
+                    checked: tell::checked(&program),
+                    text,
+                })));
             }
             Err(refusal) => reasons.push(reason(&program, &refusal)),
         }

@@ -87,7 +87,7 @@ mod run;
 mod same_value;
 mod spin;
 mod taint;
-mod tell;
+pub(crate) mod tell;
 mod tensor_memory;
 
 use crate::confirm::barriers;

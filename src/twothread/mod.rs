@@ -98,6 +98,16 @@ impl Options {
         self.geometry.block.iter().try_fold(1u128, |product, size| size.map(|size| product * u128::from(size)))
     }
 
+    /// Whether the launch has a pair of this kind, whatever the sizes that are not fixed.
+    pub(crate) fn has_pair(&self, pair: Pair) -> bool {
+        let has_several = |sizes: [Option<u32>; 3]| sizes.into_iter().flatten().any(|size| size > 1);
+        match pair {
+            Pair::SameBlock => has_several(self.geometry.block),
+            Pair::DifferentBlocks => has_several(self.geometry.grid),
+            Pair::OneThread => false,
+        }
+    }
+
     /// Whether the launch may have a pair of this kind.
     pub fn pair_exists(&self, pair: Pair) -> bool {
         match pair {

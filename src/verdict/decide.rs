@@ -145,7 +145,7 @@ impl Decision<'_> {
                 self.confirmation.take(seen);
                 return Ok(End::Searched);
             }
-            self.vacuity.add(&outcome);
+            self.vacuity.add(&outcome, self.question.options.has_pair(two.pair));
             let left = self.vacuity.is_total() && two.pair != Pair::OneThread && may_be_one_thread(&question.options);
             if proofs.is_empty() && left {
                 // The user may mean launches of one thread.

@@ -1,7 +1,7 @@
 //! Proofs that say nothing, because nobody meets the assumptions of the user.
 //!
 //! Input: what the probes of each pair of threads found. Output: warnings and errors. Establishes: where all pairs
-//! of threads are excluded, or no thread that comes to a `requires` satisfies it, there is no verdict.
+//! of threads are excluded, or all of a kind that the launch has, or no thread that comes to a `requires` satisfies it, there is no verdict.
 //! Reference: DESIGN section 3 (nothing is proved of nothing).
 
 use crate::diagnostic::{Diagnostic, Severity};
@@ -18,24 +18,27 @@ use std::sync::Arc;
 pub(crate) struct Vacuity {
     pairs: usize,
     vacuous: usize,
+    /// All pairs are excluded of a kind that each such launch has.
+    lacks: bool,
     /// For each pair that is left, the assumptions that no thread satisfies.
     unsatisfied: Vec<Vec<Arc<Origin>>>,
 }
 
 impl Vacuity {
-    /// Takes note of a pair.
-    pub(crate) fn add(&mut self, outcome: &PairOutcome) {
+    /// Takes note of a pair; `exists`: each launch that is meant has one.
+    pub(crate) fn add(&mut self, outcome: &PairOutcome, exists: bool) {
         self.pairs += 1;
         if outcome.vacuous {
             self.vacuous += 1;
+            self.lacks |= exists;
         } else {
             self.unsatisfied.push(outcome.unsatisfied.clone());
         }
     }
 
-    /// No pair is left.
+    /// No pair is left, or none of a kind that there is.
     pub(crate) fn is_total(&self) -> bool {
-        self.pairs > 0 && self.vacuous == self.pairs
+        self.lacks || self.pairs > 0 && self.vacuous == self.pairs
     }
 
     /// Warnings about assumptions that no thread satisfies, in whatever pair.

@@ -54,7 +54,8 @@ pub(crate) const CODES: &[Code] = &[
                `bar.sync` is `barrier.sync.aligned`, of which the PTX manual demands that all threads of the block \
                execute the same instruction; so whole warps that meet at two `bar.sync 0` diverge too, and the \
                message says that only this rule is broken. It is the same for a barrier with a count that is the \
-               size of the block. Lanes that a warp operation waits for diverge likewise if they wait elsewhere. With --exited-threads=ok barriers do not wait for threads that have exited. A \
+               size of the block. Lanes that a warp operation waits for diverge likewise if they wait elsewhere. With \
+               --exited-threads=ok barriers do not wait for threads that have exited. A \
                barrier that names its count still does: by the manual's `exit`, threads that exit release only \
                barriers \"for all threads in the CTA\".",
         example: "if (threadIdx.x < 16) __syncthreads();",
