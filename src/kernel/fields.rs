@@ -53,7 +53,8 @@ pub(super) fn field(
             match value {
                 value if in_units(value, true) && keeps(ADDRESS >> 4) => Some(whole(value)),
                 value if in_units(value, false) && keeps(ADDRESS) => Some(whole(value)),
-                value if keeps(ADDRESS) && !value.is_field() => of_address(value, false),
+                // A mask of more bits aligns an address, which stays one.
+                value if keeps(ADDRESS) && mask <= ADDRESS | 0xf && !value.is_field() => of_address(value, false),
                 _ => None,
             }
         }

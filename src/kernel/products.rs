@@ -162,7 +162,7 @@ impl Lowering<'_> {
         let layout = layout.ok_or("the layout in its matrix descriptor is not a constant")?;
         let matrix = Matrix::of(layout).ok_or("its matrix descriptor has a base offset")?;
         let extent = matrix.extent(rows, is_transposed).ok_or("the rows of its matrix are not aligned")?;
-        let region = self.matrix_region(descriptor, extent.row)?;
+        let region = self.matrix_region(descriptor)?;
         let value = self.read(descriptor, 64);
         let literal = |number: u64| bv::literal(u128::from(number), 64);
         let address = bv::binary(BvOp::Shl, bv::zext(bv::extract(value, 14, 0), 64), literal(4));
@@ -200,11 +200,12 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The array in which a matrix is, the rows of which are aligned to so many bytes.
+    /// The array in which a matrix is. It starts at a multiple of 1024 bytes, as [`super::fields`] needs it and as rows are rounded.
     ///
     /// # Errors
     /// It may be in several arrays, or need not be aligned.
-    fn matrix_region(&mut self, descriptor: &Operand, align: u64) -> Result<RegionId, String> {
+    fn matrix_region(&mut self, descriptor: &Operand) -> Result<RegionId, String> {
+        let [align, _] = START;
         let points = match descriptor {
             Operand::Register(register) => self.pointers.points(&self.pointer_state, *register).clone(),
             _ => Points::default(),
