@@ -50,7 +50,7 @@ fn reports_are_the_same_for_any_number_of_jobs() {
 }
 
 /// Effort that decides as much of the sample, and sooner gives up what stays open.
-const LESS: Duration = Duration::from_secs(8);
+const LESS: Duration = Duration::from_secs(3);
 
 /// The report in JSON, without its time.
 fn report(case: &Case, jobs: usize) -> String {

@@ -7,7 +7,7 @@
 
 use super::Plausible;
 use super::emulate::{Emulator, Shown};
-use super::usual;
+use super::usual::{self, Stated};
 use crate::exec::command::Command;
 use crate::exec::launch::{Contents, Schedule};
 use crate::exec::values::hash;
@@ -16,7 +16,7 @@ use crate::geometry::{Geometry, linear};
 use crate::ivl::ast::Name;
 use crate::kernel::{Kernel, KernelParameter};
 use crate::span::Origin;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How much is tried.
@@ -153,13 +153,13 @@ impl<'a> Explorer<'a> {
     /// Runs launches of these sizes, where fixed, until one shows a suspect. Races in which both threads write one value are
     /// answered only if no launch shows another.
     pub fn run(&self, fixed: Geometry) -> Option<Explored> {
-        let values = usual::fixed(&self.kernel.program);
+        let stated = Stated::of(&self.kernel.program);
         let sizes: Vec<Geometry<u32>> = usual::launches(&self.kernel.program, fixed).into_iter().take(3).collect();
         let (mut steps, mut launches) = (0, 0);
         let mut same_value = None;
         for number in 0..self.effort.launches * GUESSES {
             let launch = sizes[number as usize % sizes.len()];
-            let mut command = match self.guess(launch, number, &values) {
+            let mut command = match self.guess(launch, number, &stated) {
                 Guess::Launch(command) => *command,
                 Guess::Unlikely => continue,
                 Guess::Refused => break,
@@ -169,7 +169,7 @@ impl<'a> Explorer<'a> {
             steps += shown.instructions;
             log::debug!("launch {number}: {} findings, {} instructions", shown.findings.len(), shown.instructions);
             if shown.findings.first().is_some_and(|finding| finding.same_value)
-                && let Some((other, with_values)) = self.with_other_contents(launch, number, &values)
+                && let Some((other, with_values)) = self.with_other_contents(launch, number, &stated)
             {
                 (command, shown) = (other, with_values);
             }
@@ -190,20 +190,21 @@ impl<'a> Explorer<'a> {
     }
 
     /// The launch with this number, among those of one size.
-    pub(super) fn guess(&self, launch: Geometry<u32>, number: u64, values: &BTreeMap<Name, u128>) -> Guess {
-        self.guess_with(launch, number, values, &contents(number))
+    pub(super) fn guess(&self, launch: Geometry<u32>, number: u64, stated: &Stated) -> Guess {
+        self.guess_with(launch, number, stated, &contents(number))
     }
 
-    fn guess_with(
-        &self,
-        launch: Geometry<u32>,
-        number: u64,
-        values: &BTreeMap<Name, u128>,
-        contents: &Contents,
-    ) -> Guess {
+    fn guess_with(&self, launch: Geometry<u32>, number: u64, stated: &Stated, contents: &Contents) -> Guess {
+        let chosen = |parameter: &KernelParameter| self.scalar(parameter, &launch, number);
+        let sizes = launch.registers().map(|(register, size)| (Name::from(register), u128::from(size)));
+        let scalars = self.kernel.params.iter().filter_map(|parameter| {
+            let constant = parameter.constant.clone()?;
+            Some((constant, u128::from(chosen(parameter))))
+        });
+        let values = stated.meet(sizes.chain(scalars).collect());
         let value = |parameter: &KernelParameter| {
-            let fixed = parameter.constant.as_ref().and_then(|constant| values.get(constant));
-            fixed.map_or_else(|| self.scalar(parameter, &launch, number), |value| *value as u64)
+            let stated = parameter.constant.as_ref().and_then(|constant| values.get(constant));
+            stated.map_or_else(|| chosen(parameter), |value| *value as u64)
         };
         if !self.is_plausible(launch, &value) {
             return Guess::Unlikely;
@@ -260,13 +261,8 @@ impl<'a> Explorer<'a> {
 
     /// The same launch with arrays that hold anything, if both threads of its race then write different values: small
     /// numbers and zeros are often the same by chance.
-    fn with_other_contents(
-        &self,
-        launch: Geometry<u32>,
-        number: u64,
-        values: &BTreeMap<Name, u128>,
-    ) -> Option<(Command, Shown)> {
-        let Guess::Launch(command) = self.guess_with(launch, number, values, &Contents::Any { seed: number + 1 })
+    fn with_other_contents(&self, launch: Geometry<u32>, number: u64, stated: &Stated) -> Option<(Command, Shown)> {
+        let Guess::Launch(command) = self.guess_with(launch, number, stated, &Contents::Any { seed: number + 1 })
         else {
             return None;
         };

@@ -7,7 +7,7 @@
 use super::Plausible;
 use super::emulate::{Emulator, is_defined};
 use super::explore::{Effort, Explorer, Guess, Limits, Suspects};
-use super::usual;
+use super::usual::{self, Stated};
 use crate::exec::command::Command;
 use crate::exec::launch::Schedule;
 use crate::exec::outcome::{FaultKind, Outcome, Stop};
@@ -33,7 +33,7 @@ pub(crate) struct Trials {
 pub(crate) fn run(emulator: &Emulator, kernel: &Kernel, are_met: Plausible) -> Trials {
     let suspects = Suspects::default();
     let explorer = Explorer::new(emulator, kernel, &suspects, Effort::TRIALS).among(are_met);
-    let values = usual::fixed(&kernel.program);
+    let stated = Stated::of(&kernel.program);
     let sizes: Vec<Geometry<u32>> = usual::launches(&kernel.program, kernel.geometry);
     let mut trials = Trials::default();
     let limits = explorer.limits();
@@ -42,7 +42,7 @@ pub(crate) fn run(emulator: &Emulator, kernel: &Kernel, are_met: Plausible) -> T
         if launches == limits.launches || steps > limits.steps {
             break;
         }
-        let command = match explorer.guess(sizes[number as usize % sizes.len()], number, &values) {
+        let command = match explorer.guess(sizes[number as usize % sizes.len()], number, &stated) {
             Guess::Launch(command) => command,
             Guess::Unlikely => continue,
             Guess::Refused => {

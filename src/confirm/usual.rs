@@ -4,11 +4,15 @@
 //! ones first. Establishes: what the user fixed stays. Reference: none.
 
 use crate::geometry::{Axis, Geometry};
-use crate::ivl::ast::{ExprRef, Name, Procedure, Program, Stmt, StmtKind};
+use crate::ivl::ast::{
+    BinaryOp, Constant, ExprKind, ExprRef, Name, Procedure, Program, Stmt, StmtKind, Type, Variable,
+};
 use crate::ivl::visit::{for_each_stmt_expr, mentions};
 use crate::order::Order;
 use crate::vcgen::ranges;
-use std::collections::BTreeMap;
+use crate::vcgen::term::{Terms, mask};
+use crate::vcgen::translate::{Language, Translator};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All statements of a program.
 pub(super) fn statements(program: &Program) -> impl Iterator<Item = &Stmt> {
@@ -23,6 +27,53 @@ fn reads(program: &Program, name: &str) -> bool {
     let mut look = |e: &ExprRef| found |= mentions(e, &name);
     statements(program).for_each(|stmt| for_each_stmt_expr(stmt, &mut look));
     found
+}
+
+/// What preconditions say that constants are equal to.
+pub(super) struct Stated<'p> {
+    constants: &'p [Constant],
+    /// In their order: `n == 8bv32`, `n == BV32_MUL(w, h)`.
+    equations: Vec<(&'p Name, &'p ExprRef)>,
+}
+
+impl<'p> Stated<'p> {
+    pub(super) fn of(program: &'p Program) -> Self {
+        let conditions = program.procedures.iter().flat_map(|procedure| &procedure.requires);
+        let equations = conditions.filter_map(|condition| match &condition.expr.kind {
+            ExprKind::Binary(BinaryOp::Eq, a, b) => match (&a.kind, &b.kind) {
+                (ExprKind::Var(name), _) => Some((name, b)),
+                (_, ExprKind::Var(name)) => Some((name, a)),
+                _ => None,
+            },
+            _ => None,
+        });
+        Stated { constants: &program.constants, equations: equations.collect() }
+    }
+
+    /// Values of a launch, changed where an equation says so.
+    pub(super) fn meet(&self, mut values: BTreeMap<Name, u128>) -> BTreeMap<Name, u128> {
+        for (name, equal) in &self.equations {
+            if let Some(value) = self.value(equal, &values) {
+                values.insert((*name).clone(), value);
+            }
+        }
+        values
+    }
+
+    /// What an expression is; `None` if that depends on more than constants with values.
+    fn value(&self, e: &ExprRef, values: &BTreeMap<Name, u128>) -> Option<u128> {
+        let mut terms = Terms::default();
+        let known = self.constants.iter().filter_map(|constant| {
+            let Variable { name, ty, .. } = &constant.variable;
+            let (value, Type::Bv(width)) = (values.get(name)?, ty) else { return None };
+            Some((name.clone(), terms.bv(*value & mask(*width), *width)))
+        });
+        let known = known.collect();
+        let translator =
+            Translator { functions: BTreeMap::new(), by_axiom: BTreeSet::new(), language: Language::Kernel };
+        let term = translator.expr(&mut terms, &known, e).ok()?;
+        terms.bv_value(term)
+    }
 }
 
 /// Constants that a precondition fixes: `n == 8bv32`.

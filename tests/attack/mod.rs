@@ -70,7 +70,7 @@ fn shipped_kernels() -> Result<(), Failed> {
     let (mut missed, mut wrong): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for (case, input) in kernels()? {
         let module = module(&input).ok_or_else(|| format!("{} does not parse", case.name))?;
-        let search = oracle::search(&module, &case, 24, 1);
+        let search = oracle::search(&module, &case, 16, 1);
         let Some(defect) = search.defect else {
             if matches!(case.verdict.as_str(), "race" | "divergence") {
                 broken += 1;
