@@ -10,7 +10,7 @@
 use crate::formula::{self, Built, Recipe, Shape, Value, build, evaluate, hashed, recipes, signed};
 use gpuvcc::effort::Effort;
 use gpuvcc::solver::{self, Answer, Encoded, Encoding};
-use gpuvcc::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms};
+use gpuvcc::vcgen::term::{self, BvBinary, BvCompare, Node, Sort, Term, Terms};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use std::cell::RefCell;
@@ -232,12 +232,12 @@ fn is_exact(terms: &mut Terms, goal: Term) -> bool {
     !all.into_iter().any(|t| matches!(terms.node(t), Node::Apply(..)))
 }
 
-fn replay(built: &Built, goal: Term, wanted: &[Term], model: &[Option<solver::Value>]) -> Option<Value> {
+fn replay(built: &Built, goal: Term, wanted: &[Term], model: &[Option<term::Value>]) -> Option<Value> {
     let mut values = HashMap::new();
     for (symbol, value) in wanted.iter().zip(model) {
         let bits = match value {
-            Some(solver::Value::Bits(bits)) => *bits,
-            Some(solver::Value::Int(int)) => *int as u128,
+            Some(term::Value::Bits(bits)) => *bits,
+            Some(term::Value::Int(int)) => *int as u128,
             _ => return None,
         };
         values.insert(*symbol, Value::Bits(bits));

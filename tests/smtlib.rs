@@ -5,7 +5,7 @@
 use crate::formula::{Recipe, Shape, build, recipes};
 use crate::support::cases::{Case, cases};
 use crate::support::run::on_large_stack;
-use gpuvcc::driver::options::Stage;
+use gpuvcc::driver::options::{Options, Stage};
 use gpuvcc::driver::{input, pipeline};
 use gpuvcc::effort::Effort;
 use gpuvcc::solver::{self, Answer, Encoding};
@@ -14,6 +14,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 const SHAPE: Shape =
     Shape { widths: &[1, 4, 8, 32], widest: 40, steps: 14, integers: true, functions: true, complete: 64 };
@@ -122,13 +123,17 @@ fn names_do_not_collide() {
 const STEP: usize = 48;
 const UNDECIDED_PERCENT: usize = 60;
 
+/// Effort for invariants: a script has an answer with any of them.
+const INVARIANTS: Duration = Duration::from_secs(4);
+
 /// `--emit smt2` of a kernel, one script for each pair of threads.
 fn scripts(case: &Case) -> Vec<String> {
     let text = on_large_stack(|| {
         let input = input::read(&case.input.to_string_lossy()).expect("a readable file");
         let program = pipeline::parse(&input).expect("a file that parses");
         let entry = case.entry.clone().unwrap_or_else(|| program.kernels().remove(0));
-        pipeline::emit(&input, &program, &entry, Stage::Smt2, &case.options)
+        let options = Options { timeout: INVARIANTS, ..case.options.clone() };
+        pipeline::emit(&input, &program, &entry, Stage::Smt2, &options)
     });
     // What is unsupported has no conditions.
     let text = text.expect("no panic").unwrap_or_default();

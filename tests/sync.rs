@@ -1,7 +1,7 @@
 //! The exact engine: launches for which one execution decides.
 //!
 //! Files in `tests/sync` say in their first lines what they expect: `//@ verdict: NAME`, `//@ verify: ARGUMENTS` of `gpuvcc`,
-//! and, where it matters, `//@ reason: CODE`, `//@ condition: TEXT`, `//@ assumption: TEXT`, `//@ says: TEXT` of a finding. Lines that end with `// HERE` must
+//! and, where it matters, `//@ reason: CODE`, `//@ condition: TEXT`, `//@ assumption: TEXT`, `//@ no-assumption: TEXT`, `//@ says: TEXT` of a finding. Lines that end with `// HERE` must
 //! be those that findings and reasons name; of PTX from CUDA (tests/sync/cuda) `//@ at: LINE ...` has the lines of the source.
 //!
 //! `//@ symbolic: ARGUMENTS` says of which programs the symbolic proof (of barrier objects in lock-step) has to agree: it proves those that
@@ -83,6 +83,9 @@ fn check(path: &Path) -> Result<(), Failed> {
             if let Some(missing) = all(key).find(|text| !has(lines, text)) {
                 return Err(format!("no {what} says `{missing}`: {lines:?}").into());
             }
+        }
+        if let Some(said) = all("no-assumption").find(|text| has(&report.assumptions, text)) {
+            return Err(format!("an assumption says `{said}`").into());
         }
         let is_asked = has_parts && !matches!(verdict, "unknown" | "verified-when");
         if is_asked {

@@ -3,8 +3,7 @@
 use crate::formula::{self, Built, Recipe, Shape, Value, build, evaluate, recipes};
 use gpuvcc::concrete::code::Code;
 use gpuvcc::concrete::evaluate::Evaluator;
-use gpuvcc::solver;
-use gpuvcc::vcgen::term::{Sort, Term};
+use gpuvcc::vcgen::term::{self, Sort, Term};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use std::collections::HashMap;
@@ -67,15 +66,15 @@ fn evaluator_is_exact() {
         let code = Code::new(&built.terms, roots, &rank);
         let mut evaluator = Evaluator::new(&code);
         for point in 0..built.points() {
-            evaluator.set(built.symbols.iter().map(|s| (s.term, solver::Value::Bits(s.values[point]))));
+            evaluator.set(built.symbols.iter().map(|s| (s.term, term::Value::Bits(s.values[point]))));
             for known in &built.bits {
-                prop_assert_eq!(evaluator.value(known.term), solver::Value::Bits(known.values[point]));
+                prop_assert_eq!(evaluator.value(known.term), term::Value::Bits(known.values[point]));
             }
             for known in &built.bools {
-                prop_assert_eq!(evaluator.value(known.term), solver::Value::Bool(known.values[point]));
+                prop_assert_eq!(evaluator.value(known.term), term::Value::Bool(known.values[point]));
             }
             for known in &built.ints {
-                prop_assert_eq!(evaluator.value(known.term), solver::Value::Int(known.values[point]));
+                prop_assert_eq!(evaluator.value(known.term), term::Value::Int(known.values[point]));
             }
         }
         Ok(())

@@ -4,8 +4,7 @@
 //! Establishes: no instruction needs a name, a sort or the DAG. Maps, quantifiers and what depends on them have no code.
 //! Relies on: terms have smaller numbers than what is built of them. Reference: none.
 
-use crate::solver::Value;
-use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, mask};
+use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, Value, mask};
 use std::ops::Range;
 
 /// Where the value of a term stands.

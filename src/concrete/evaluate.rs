@@ -9,8 +9,7 @@
 use super::code::{Code, Instruction, List, Slot};
 use super::operators;
 use crate::effort::{self, Effort};
-use crate::solver::Value;
-use crate::vcgen::term::{Sort, Term, mask, signed};
+use crate::vcgen::term::{Sort, Term, Value, mask, signed};
 use foldhash::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

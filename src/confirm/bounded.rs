@@ -27,10 +27,10 @@ use crate::ivl::claim::Claim;
 use crate::kernel::{Kernel, KernelParameter};
 use crate::prove::{Constants, Refuted};
 use crate::query::{self, From, Query, Reply};
-use crate::solver::{Encoding, Value};
+use crate::solver::Encoding;
 use crate::twothread::TwoThread;
 use crate::vcgen::passive::{Check, Passive};
-use crate::vcgen::term::{BvCompare, Node, Sort, Term, mask};
+use crate::vcgen::term::{BvCompare, Node, Sort, Term, Value, mask};
 use crate::vcgen::unroll;
 use std::collections::{BTreeMap, BTreeSet};
 

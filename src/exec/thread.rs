@@ -21,6 +21,9 @@ use super::world::World;
 use crate::ptx::annotation::{ArrayRef, Known, ValueKind};
 use crate::ptx::ast::AnnotationKind;
 
+/// The time of a thread before its first instruction.
+pub(crate) const FIRST_EPOCH: u32 = 1;
+
 /// What a thread is about to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -160,7 +163,7 @@ impl Thread {
         self.place = place;
         self.came = None;
         self.steps = 0;
-        self.clock = ThreadClock { epoch: 1, ..ThreadClock::default() };
+        self.clock = ThreadClock { epoch: FIRST_EPOCH, ..ThreadClock::default() };
         self.asked = None;
         self.adjusted.clear();
         self.products = Products::default();

@@ -12,10 +12,10 @@ use crate::ivl::attributes::Attributes;
 use crate::ivl::claim::Claim;
 use crate::kernel::Kernel;
 use crate::prove::{Constants, Refuted};
-use crate::solver::Value;
 use crate::span::Origin;
 use crate::twothread::{self, Site, TwoThread};
 use crate::vcgen::passive::{Check, CheckKind};
+use crate::vcgen::term::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -7,10 +7,9 @@
 
 use crate::concrete::evaluate::Evaluator;
 use crate::ivl::ast::Name;
-use crate::solver::Value;
 use crate::twothread::log::{ArrayLog, Log};
 use crate::vcgen::passive::Passive;
-use crate::vcgen::term::{BvCompare, Node, Term, Terms, mask};
+use crate::vcgen::term::{BvCompare, Node, Term, Terms, Value, mask};
 
 /// A place that logs: a conjunction that says "active, this site is tracked, the watched byte is mine".
 struct Place {

@@ -13,9 +13,8 @@ use crate::concrete::code::Slot;
 use crate::concrete::evaluate::{Assignment, Evaluator};
 use crate::concrete::program::{Step, Steps};
 use crate::limits;
-use crate::solver::Value;
 use crate::vcgen::passive::Passive;
-use crate::vcgen::term::{Node, Sort, Term, mask};
+use crate::vcgen::term::{Node, Sort, Term, Value, mask};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

@@ -7,9 +7,8 @@
 use crate::concrete::code::Code;
 use crate::concrete::evaluate::Evaluator;
 use crate::query::Model;
-use crate::solver::Value;
 use crate::vcgen::passive::Passive;
-use crate::vcgen::term::{Sort, Term, mask};
+use crate::vcgen::term::{Sort, Term, Value, mask};
 use foldhash::HashSet;
 use std::collections::BTreeSet;
 

@@ -129,6 +129,25 @@ impl Aggregated {
     }
 }
 
+/// Whether each thread that comes to its end has executed a block, once: it is on all ways, and in no loop.
+pub(super) fn is_for_each_thread(cfg: &Cfg, block: NodeIndex) -> bool {
+    if cfg.loops.innermost.get(block.index()) != Some(&None) {
+        return false;
+    }
+    // Nothing that the start leads to without it is an end.
+    let (mut seen, mut pending) = (BTreeSet::from([block]), vec![cfg.start]);
+    while let Some(node) = pending.pop() {
+        if !seen.insert(node) {
+            continue;
+        }
+        if cfg.graph.neighbors(node).next().is_none() {
+            return false;
+        }
+        pending.extend(cfg.graph.neighbors(node));
+    }
+    true
+}
+
 fn instructions(cfg: &Cfg) -> impl Iterator<Item = (Position, &Instruction)> {
     cfg.graph.node_indices().flat_map(|node| {
         cfg.graph[node].statements.iter().enumerate().filter_map(move |(index, statement)| match statement {
@@ -173,8 +192,8 @@ impl<'c> Finder<'c> {
         let lane_0 = Some(Root::Constant(0));
         let by_lane_0 = self.root(leader, shuffle) == lane_0 && self.root(lead, decision) == lane_0;
         let votes = matches!(&self.instruction(made)?.op, Op::Arbitrary { name, .. } if name.starts_with("vote"));
-        let is_led =
-            is_first && (is_of_all || is_of_mask) || by_lane_0 && votes && is_of_all && self.is_for_each_thread(made.0);
+        let is_led = is_first && (is_of_all || is_of_mask)
+            || by_lane_0 && votes && is_of_all && is_for_each_thread(self.cfg, made.0);
         let innermost = |node: NodeIndex| self.cfg.loops.innermost.get(node.index());
         let is_near = at.0 == meeting || self.only_behind(at.0, meeting) && innermost(at.0) == innermost(made.0);
         let has_barrier = match at.0 == meeting {
@@ -185,26 +204,6 @@ impl<'c> Finder<'c> {
         let fits = is_led && is_near && innermost(meeting) == innermost(made.0) && !has_barrier && is_one;
         let sum = Sum { number: 0, register: *sum, mask, votes };
         fits.then_some(Shape { atomic, made, by_lane_0, sum })
-    }
-
-    /// Whether each thread that comes to its end has executed a block, once: it is on all ways, and in no loop.
-    fn is_for_each_thread(&self, block: NodeIndex) -> bool {
-        let graph = &self.cfg.graph;
-        if self.cfg.loops.innermost.get(block.index()) != Some(&None) {
-            return false;
-        }
-        // Nothing that the start leads to without it is an end.
-        let (mut seen, mut pending) = (BTreeSet::from([block]), vec![self.cfg.start]);
-        while let Some(node) = pending.pop() {
-            if !seen.insert(node) {
-                continue;
-            }
-            if graph.neighbors(node).next().is_none() {
-                return false;
-            }
-            pending.extend(graph.neighbors(node));
-        }
-        true
     }
 
     /// The sources of an operation on 32 bits that is executed always.

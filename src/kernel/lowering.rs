@@ -8,6 +8,7 @@
 
 use super::LowerOptions;
 use super::aggregated::Aggregated;
+use super::agreeing::Agreeing;
 use super::array_facts::StatedFact;
 use super::barrier_invariant::Stated;
 use super::bulk::BulkGroups;
@@ -94,6 +95,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) groups: Option<Groups>,
     /// Additions of a leader for its warp.
     pub(crate) aggregated: Aggregated,
+    /// What threads of a block have alike.
+    pub(crate) agreeing: Agreeing,
     /// What is known of bulk copies, if there are any.
     pub(crate) bulk: Option<BulkGroups>,
     /// What is known of products of matrices, if there are any.

@@ -7,6 +7,7 @@
 //! the IVL; `required` makes preconditions of what annotations say of the launch. See each for its contract.
 
 mod aggregated;
+mod agreeing;
 mod annotation;
 mod arithmetic;
 mod array_facts;
@@ -55,6 +56,7 @@ use crate::ivl::ast::{Name, Program};
 use crate::ptx::ast::{Function, Module};
 use crate::rules::Rules;
 pub(crate) use aggregated::SHARE;
+pub(crate) use agreeing::AGREE;
 pub(crate) use array_facts::{ENTRIES, INITIALLY};
 pub(crate) use bulk::{FENCED, PROXY};
 pub(crate) use completion::{BEHIND, COMPLETES, EARLY};

@@ -5,6 +5,7 @@
 //! 5.1 of the lock-step paper). Relies on: [`super::declarations`].
 
 use super::aggregated::Aggregated;
+use super::agreeing::Agreeing;
 use super::declarations::{Declarations, declare_regions};
 use super::definite::Definite;
 use super::exposed::Exposed;
@@ -58,6 +59,7 @@ pub(crate) fn run(
     let tag = |r: &crate::ptx::ast::RegisterId| (*r, names.fresh(&format!("{}.region", registers[r.0 as usize])));
     let tags = pointers.facts.ambiguous.iter().map(tag).collect();
     let aggregated = Aggregated::of(cfg, &launch.geometry);
+    let agreeing = Agreeing::of(cfg, &launch.geometry, options.rules.allow_same_value);
     let mut lowering = Lowering {
         entry,
         cfg,
@@ -86,6 +88,7 @@ pub(crate) fn run(
         has_groups: groups::has_groups(cfg),
         groups: None,
         aggregated,
+        agreeing,
         bulk: None,
         objects: None,
         products: None,
@@ -198,10 +201,12 @@ impl Lowering<'_> {
         let statements = &cfg.graph[node].statements;
         for (index, statement) in statements.iter().enumerate() {
             let start = self.statements.len();
+            self.agree((node, index), false);
             self.statement(statement, &statements[index + 1..]);
             self.mark_aggregated((node, index), start);
             self.pointers.step(&mut self.pointer_state, statement);
             self.definite.step(&mut self.definite_state, statement);
+            self.agree((node, index), true);
         }
         self.origin = cfg.graph[node].terminator.clone();
         (self.guard, self.guard_value) = (None, None);

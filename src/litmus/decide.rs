@@ -18,7 +18,7 @@ use super::unfold::{Unfolded, WIDTH, compare, unfold};
 use crate::diagnostic::Diagnostic;
 use crate::effort::Effort;
 use crate::solver::{self, Encoding};
-use crate::vcgen::term::{Term, Terms};
+use crate::vcgen::term::{self, Term, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What one question to the solver may cost.
@@ -114,7 +114,7 @@ pub(crate) fn decide(test: &Litmus, model: &Model, limits: Limits) -> Result<Ans
 }
 
 /// Values of what is drawn.
-pub(crate) type Seen = Vec<Option<solver::Value>>;
+pub(crate) type Seen = Vec<Option<term::Value>>;
 
 /// Asks the solver about executions.
 struct Asker<'a> {

@@ -11,9 +11,8 @@ use super::relation::Relation;
 use super::test::Litmus;
 use super::unfold::Unfolded;
 use crate::report::dot::quoted;
-use crate::solver::Value;
 use crate::span::Span;
-use crate::vcgen::term::{Term, Terms};
+use crate::vcgen::term::{Term, Terms, Value};
 use std::fmt::Write;
 
 /// Colours of relations, in their order; black for all others.

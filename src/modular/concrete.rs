@@ -6,9 +6,8 @@
 
 use crate::concrete::code::Code;
 use crate::concrete::evaluate::Evaluator;
-use crate::solver::Value;
 use crate::solver::exact::{Shown, Values};
-use crate::vcgen::term::{Node, Sort, Term, Terms, mask};
+use crate::vcgen::term::{Node, Sort, Term, Terms, Value, mask};
 
 /// Terms under the values of a model.
 pub(crate) struct Concrete<'t> {

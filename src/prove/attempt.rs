@@ -9,10 +9,10 @@ use crate::concrete::program::Steps;
 use crate::effort::{Budget, Effort};
 use crate::infer::simulate::{self, Simulation};
 use crate::query::{self, From, Query, Reply};
-use crate::solver::{Encoding, Value};
+use crate::solver::Encoding;
 use crate::vcgen::passive::{Check, Passive, Shown};
 use crate::vcgen::regions;
-use crate::vcgen::term::Term;
+use crate::vcgen::term::{Term, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a try may cost.

@@ -28,10 +28,11 @@ use crate::ivl::ast::{Attribute, BinaryOp, ExprKind, ExprRef, Name, Program, Typ
 use crate::ivl::claim::{Claim, Probe};
 use crate::ivl::visit::{self, Visitor};
 use crate::query::{self, From, Query};
-use crate::solver::{Encoding, Value, in_own_context};
+use crate::solver::{Encoding, in_own_context};
 use crate::span::Origin;
 use crate::twothread::TwoThread;
 use crate::vcgen::passive::{Check, Passive};
+use crate::vcgen::term::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

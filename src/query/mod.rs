@@ -8,9 +8,9 @@
 pub(crate) mod walk;
 
 use crate::effort::{Budget, Effort};
-use crate::solver::{self, Answer, Encoding, Value};
+use crate::solver::{self, Answer, Encoding};
 use crate::vcgen::passive::Passive;
-use crate::vcgen::term::Term;
+use crate::vcgen::term::{Term, Value};
 use crate::vcgen::wp::{self, Role};
 use std::collections::{BTreeMap, BTreeSet};
 use walk::{After, Part};

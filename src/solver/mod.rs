@@ -1,8 +1,8 @@
 //! Stage 8, `solver`: formulas to proofs and models.
 //!
 //! Input: a Boolean term. Output: [`Answer`]. Establishes: `Proved` only when Z3 answered `unsat`
-//! for its negation under a sound encoding, or for each alternative of it ([`alternatives`]), or [`affine`] decided one (in debug builds
-//! Z3 is asked for the whole as well). All contact with Z3 is in this folder; the same
+//! for its negation under a sound encoding, or for each alternative of it ([`alternatives`]), or [`affine`] or
+//! [`enumeration`] decided one (in debug builds Z3 is asked for the whole as well). All contact with Z3 is in this folder; the same
 //! formulas print as SMT-LIB 2 ([`smtlib`]).
 //! Reference: DESIGN section 5 (integers before bit-vectors).
 
@@ -11,6 +11,7 @@ mod alternatives;
 pub(crate) mod cases;
 mod comparison;
 mod context;
+mod enumeration;
 pub(crate) mod exact;
 mod facts;
 mod ghosts;
@@ -33,7 +34,7 @@ pub(crate) use context::in_own_context;
 pub(crate) use z3_backend::limit_memory;
 
 use crate::effort::{self, Effort};
-use crate::vcgen::term::{Term, Terms};
+use crate::vcgen::term::{Term, Terms, Value};
 use crate::{interrupt, limits, stats};
 use multiples::Multiple;
 use products::Product;
@@ -56,17 +57,6 @@ const CONTROL: Effort = Effort::milliseconds(500);
 
 /// Why there is no answer where no effort is left.
 const SPENT: &str = "the effort for this kernel is spent";
-
-/// A value in a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Value {
-    /// A Boolean.
-    Bool(bool),
-    /// A bit-vector, as its unsigned value.
-    Bits(u128),
-    /// An integer.
-    Int(i128),
-}
 
 /// What the solver said.
 #[derive(Clone, Debug)]
@@ -132,24 +122,32 @@ pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term],
     };
     if encoding == Encoding::Integers && affine::refutes(terms, &encoded.assertions) {
         log::debug!("affine: proved");
-        agree(terms, encoded);
+        agree(terms, encoding, encoded);
+        return Answer::Proved;
+    }
+    if encoding == Encoding::Integers && enumeration::proves(terms, goal) {
+        log::debug!("enumeration: proved");
+        // Over integers, what bits mean is not known.
+        if let Some(encoded) = encode(terms, Encoding::BitVectors, goal, &[]) {
+            agree(terms, Encoding::BitVectors, encoded);
+        }
         return Answer::Proved;
     }
     if encoding == Encoding::Integers && encoded.has_products() && alternatives::prove(terms, goal, effort) {
         log::debug!("alternatives: proved");
-        agree(terms, encoded);
+        agree(terms, encoding, encoded);
         return Answer::Proved;
     }
     logged(terms, encoding, &encoded, effort, z3_backend::check)
 }
 
 /// In debug builds, and so in tests, Z3 is asked for what was proved without it, or by parts.
-fn agree(terms: &Terms, mut encoded: Encoded) {
+fn agree(terms: &Terms, encoding: Encoding, mut encoded: Encoded) {
     if cfg!(debug_assertions) && !interrupt::is_asked() {
         // Models are found soon; a proof about products is not waited for.
         let effort = if encoded.has_products() { CONTROL / 20 } else { CONTROL };
         encoded.assertions.drain(..encoded.consequences);
-        let ask = || context::in_fresh(|| z3_backend::check(terms, &encoded, Encoding::Integers, effort));
+        let ask = || context::in_fresh(|| z3_backend::check(terms, &encoded, encoding, effort));
         let (answer, _) = effort::apart(effort::spent(), ask);
         assert!(!matches!(answer, Answer::Refuted(_)), "solver: Z3 has a model of what is proved otherwise");
     }

@@ -127,8 +127,8 @@ mod tests {
     use super::*;
     use crate::concrete::code::Code;
     use crate::concrete::evaluate::Evaluator;
-    use crate::solver::Value;
     use crate::vcgen::term::Sort;
+    use crate::vcgen::term::Value;
 
     /// All facts hold for all small integers, and one of them is the division lemma.
     #[test]

@@ -114,6 +114,10 @@ fn assumptions(bound: &Bound, shown: &Shown, accesses: u64) -> Vec<String> {
         let sentence = "a product of matrices is complete when all warps of its warp group have started it, not before";
         said.push(sentence.to_string());
     }
+    if shown.before_start {
+        let sentence = "all blocks of a cluster have started when one accesses the shared memory of another";
+        said.push(sentence.to_string());
+    }
     if program.ranks > 1 && !program.objects.is_empty() {
         let sentence =
             "arrivals at barrier objects of other blocks of the cluster synchronise, whatever scope they name";

@@ -13,14 +13,15 @@ use super::tickets::Tickets;
 use super::underway::{self, Underway};
 use super::warps::Warps;
 use crate::diagnostic::Diagnostic;
+use crate::geometry::BLOCK_THREADS;
 use crate::ivl::ast::{
     Attribute, AttributeArg, BinaryOp, Block, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread,
 };
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
-use crate::ivl::claim::Claim;
+use crate::ivl::claim::{Claim, Premise};
 use crate::ivl::visit::map_attribute;
-use crate::kernel::{LANES, MATES, SHARE};
+use crate::kernel::{AGREE, LANES, MATES, SHARE};
 use crate::order::Order;
 use crate::predicate::LoopInfo;
 use crate::span::Span;
@@ -112,6 +113,7 @@ impl Translator<'_, '_> {
                 let both = names.iter().flat_map(|name| Thread::BOTH.map(|thread| name.of(thread))).collect();
                 out.push(with_kind(stmt, StmtKind::Havoc(both)));
             }
+            StmtKind::Assume(premise, e) if stmt.attributes.has(AGREE) => out.extend(self.agree(stmt, premise, e)),
             StmtKind::Assume(premise, e) => {
                 for thread in Thread::BOTH {
                     out.push(with_kind(stmt, StmtKind::Assume(premise.clone(), self.copies.expr(e, thread))));
@@ -237,6 +239,23 @@ impl Translator<'_, '_> {
         Some(Stmt { attributes: Vec::new(), ..with_kind(stmt, StmtKind::Assert(claim.clone(), holds)) })
     }
 
+    /// What two threads of a block have alike that differ in some bits of their numbers alone ([`crate::kernel::AGREE`]).
+    fn agree(&self, stmt: &Stmt, premise: &Premise, away: &ExprRef) -> Option<Stmt> {
+        let args = stmt.attributes.named(AGREE).map(|attribute| attribute.args.as_slice());
+        let Some([AttributeArg::Expr(value), AttributeArg::Expr(number), AttributeArg::Expr(others)]) = args else {
+            panic!("twothread: what threads agree on names a value, the number of a thread and some of its bits")
+        };
+        if self.barriers.pair != Pair::SameBlock {
+            return None;
+        }
+        let [first, second] = Thread::BOTH;
+        let outside = |thread| bits_of(&self.copies.expr(number, thread), others);
+        let are_there = [first, second].map(|thread| bv::not(self.copies.expr(away, thread)));
+        let are_alike = are_there.into_iter().fold(bv::eq(outside(first), outside(second)), bv::and);
+        let holds = bv::implies(are_alike, bv::eq(self.copies.expr(value, first), self.copies.expr(value, second)));
+        Some(Stmt { attributes: Vec::new(), ..with_kind(stmt, StmtKind::Assume(premise.clone(), holds)) })
+    }
+
     /// The assertion of each thread, which `{:thread N}` names.
     fn asserts(&self, stmt: &Stmt, claim: &Claim, e: &ExprRef) -> [Stmt; 2] {
         Thread::BOTH.map(|thread| {
@@ -246,6 +265,19 @@ impl Translator<'_, '_> {
             attributes.push(Attribute { name: Name::from("thread"), args: vec![number] });
             Stmt { attributes, ..with_kind(stmt, StmtKind::Assert(claim.clone(), self.copies.expr(e, thread))) }
         })
+    }
+}
+
+/// Some bits of the number of a thread; all from one on as a shift, which is arithmetic.
+fn bits_of(number: &ExprRef, bits: &ExprRef) -> ExprRef {
+    let all = u128::from(BLOCK_THREADS - 1);
+    match bits.kind {
+        ExprKind::Bv(wanted)
+            if wanted != 0 && wanted == all & !(all >> (all.count_ones() - wanted.trailing_zeros())) =>
+        {
+            bv::binary(BvOp::Lshr, number.clone(), bv::literal(wanted.trailing_zeros().into(), 32))
+        }
+        _ => bv::binary(BvOp::And, number.clone(), bits.clone()),
     }
 }
 

@@ -215,6 +215,17 @@ pub struct FunctionSymbol {
     pub result: Sort,
 }
 
+/// A value in a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Value {
+    /// A Boolean.
+    Bool(bool),
+    /// A bit-vector, as its unsigned value.
+    Bits(u128),
+    /// An integer.
+    Int(i128),
+}
+
 /// The arena.
 #[derive(Clone, Default)]
 pub struct Terms {

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 /// Kernels whose launches are free, so that much is tried: one that is verified under conditions that are found, and one
 /// with a defect.
-const KERNELS: [&str; 2] = ["tests/kernels/transpose.ptx", "tests/kernels/matvec_broken.ptx"];
+const KERNELS: [&str; 2] = ["tests/kernels/scan_double_buffer.ptx", "tests/kernels/matvec_broken.ptx"];
 
 /// When the process is stopped, counted from its start or from when it went on, and for how long.
 const STOPS: [(Duration, Duration); 3] = [
     (Duration::from_millis(150), Duration::from_secs(9)),
-    (Duration::from_millis(200), Duration::from_secs(4)),
-    (Duration::from_millis(300), Duration::from_secs(2)),
+    (Duration::from_millis(200), Duration::from_secs(2)),
+    (Duration::from_millis(300), Duration::from_secs(1)),
 ];
 
 fn options(kernel: &'static str) -> [&'static str; 5] {

@@ -16,17 +16,14 @@ impl Run<'_> {
     /// The detector sees an access of which data decide the address: it may be to any byte of its variable.
     pub(super) fn show_anywhere(&mut self, index: usize, at: u32) -> Result<(), Refusal> {
         let all = std::mem::take(&mut self.flow.anywhere);
-        let Block { state, threads, remote, .. } = &mut self.block;
-        let (thread, size) = (&threads[index], threads.len() / self.program.ranks as usize);
         for (target, bytes) in all {
             let Target::Shared(offset) = target else { continue };
-            if state.admits(self.program, target, bytes).is_err() {
+            if self.block.state.admits(self.program, target, bytes).is_err() {
                 return Err(Refusal { code: at, what: What::AnywhereObject, open: None });
             }
-            let rank = offset / self.program.shared_size;
-            if rank as usize != index / size {
-                remote.insert((rank, thread.number), (thread.clock.epoch, at));
-            }
+            self.goes_to(index, offset, at);
+            let Block { state, threads, .. } = &mut self.block;
+            let thread = &threads[index];
             let current =
                 Current { thread: thread.number, code: at, clock: &thread.clock, same_value: false, map: None };
             self.world.detector.shared_access(&mut state.cells, offset, bytes, current);

@@ -77,6 +77,8 @@ pub(crate) struct Shown {
     pub(crate) left_out: u32,
     /// Data decided where an access is.
     pub(crate) has_anywhere: bool,
+    /// Shared memory of a block was accessed by another one that does not know that it has started.
+    pub(crate) before_start: bool,
 }
 
 /// A thread at an operation of its warp.
@@ -127,6 +129,7 @@ struct Run<'p> {
     /// A phase was completed since waiting threads were looked at.
     phase_ended: bool,
     elects: Option<u32>,
+    before_start: bool,
     /// Generations of barriers in clusters that were not executed.
     generations_left_out: u64,
     /// Instructions since the last look at the limits.
@@ -203,13 +206,14 @@ pub(crate) fn run(
         peeks: Vec::new(),
         phase_ended: false,
         elects: None,
+        before_start: false,
         generations_left_out: 0,
         since: 0,
     };
     let result = run.blocks();
     let is_apart = result.is_err() || run.flow.alike.is_apart();
     let (meeting, has_anywhere) = (run.flow.alike.meeting(), run.flow.has_anywhere);
-    let Run { world, flow, block, phases, elects, generations_left_out, .. } = run;
+    let Run { world, flow, block, phases, elects, before_start, generations_left_out, .. } = run;
     let World { mut outcome, detector, global, halted, .. } = world;
     let (matters, placements, left_out) = (flow.matters, flow.placements, flow.alike.left_out);
     outcome.races = detector.races.into_values().collect();
@@ -227,7 +231,19 @@ pub(crate) fn run(
     let generations = block.objects.generations + phases.completed + generations_left_out;
     let (has_aligned_part, in_time) = (block.objects.has_aligned_part, phases.in_time);
     let run = crate::exec::finished(program, outcome, global);
-    Ok(Shown { run, end, matters, generations, has_aligned_part, elects, in_time, placements, left_out, has_anywhere })
+    Ok(Shown {
+        run,
+        end,
+        matters,
+        generations,
+        has_aligned_part,
+        elects,
+        in_time,
+        placements,
+        left_out,
+        has_anywhere,
+        before_start,
+    })
 }
 
 /// Why a run ends early.

@@ -5,7 +5,7 @@
 use super::{Block, Early, Run};
 use crate::exec::access::{self, Target};
 use crate::exec::decode::{Code, Moves, ObjectKind, Program, Slot};
-use crate::exec::thread::{Status, Thread};
+use crate::exec::thread::{FIRST_EPOCH, Status, Thread};
 use crate::exec::values::mask;
 use crate::exec::world::World;
 use crate::sync::phases::{Action, Party};
@@ -20,15 +20,28 @@ impl Run<'_> {
 
     /// A thread is about to access memory; whether it is that of another block. The offset, if it is shared memory.
     pub(super) fn access(&mut self, index: usize, (at, access): (u32, u32)) -> Option<u32> {
-        let Block { threads, remote, .. } = &mut self.block;
-        let (thread, size) = (&threads[index], threads.len() / self.program.ranks as usize);
+        let thread = &self.block.threads[index];
         let found = access::find(self.program, &self.world, thread, &self.program.accesses[access as usize]);
         let Ok(Target::Shared(offset)) = found else { return None };
-        let rank = offset / self.program.shared_size.max(1);
-        if rank as usize != index / size {
-            remote.insert((rank, thread.number), (thread.clock.epoch, at));
-        }
+        self.goes_to(index, offset, at);
         Some(offset)
+    }
+
+    /// A thread accesses shared memory, which may be that of another block.
+    pub(super) fn goes_to(&mut self, index: usize, offset: u32, at: u32) {
+        let Block { threads, remote, .. } = &mut self.block;
+        let size = threads.len() / self.program.ranks as usize;
+        let rank = (offset / self.program.shared_size.max(1)) as usize;
+        if rank == index / size {
+            return;
+        }
+        let thread = &threads[index];
+        let before = remote.insert((rank as u32, thread.number), (thread.clock.epoch, at));
+        if before.is_none() {
+            let (party, others) = (party(thread, at), &threads[rank * size..(rank + 1) * size]);
+            let later = party.later(&self.world);
+            self.before_start |= !others.iter().any(|other| later.is_later_than(other.number, FIRST_EPOCH));
+        }
     }
 
     /// A thread is about to use a barrier object.
