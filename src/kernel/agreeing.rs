@@ -3,7 +3,8 @@
 //!
 //! Input: the graph. Output: for stores (with `--allow-same-value`) and votes, a register and bits of the thread's number: two
 //! threads of a block that execute the statement together and differ in these bits alone have the same value there. As
-//! `assume {:agree value, number, others} away`, of which stage 5 makes the formula. Establishes: only such facts. Relies on: a
+//! `assert {:agree value, number, bits} away`, of which stage 5 makes an assumption about both; whoever does not know it sees an
+//! assertion that fails. Establishes: only such facts. Relies on: a
 //! warp is 32 threads with consecutive linear numbers; all lanes of a mask come to an operation of their warp
 //! ([`super::warp`] asserts it in front of each); threads do not race, which is asserted of each access before a value depends on it.
 //! Reference: PTX ISA, `shfl.sync`, `vote.sync`, `redux.sync`; Triton reduces so, and all lanes store the result.
@@ -23,7 +24,7 @@ use crate::cfg::graph::{Cfg, Statement};
 use crate::geometry::{Axis, Geometry};
 use crate::ivl::ast::{Attribute, AttributeArg, Name, StmtKind};
 use crate::ivl::bv;
-use crate::ivl::claim::Premise;
+use crate::ivl::claim::Claim;
 use crate::ptx::ast::{
     AddressBase, BarrierKind, Instruction, IntOp, Op, Operand, RegisterId, ScalarType, SpecialRegister, StateSpace,
 };
@@ -32,9 +33,8 @@ use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::NodeIndex;
 use petgraph::visit::DfsPostOrder;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-/// The attribute of what threads agree on: `{:agree value, number of the thread, bits of it in which threads must not differ}`.
+/// The attribute of what threads agree on: `{:agree value, number of the thread, bits of it}`.
 pub(crate) const AGREE: &str = "agree";
 
 /// All bits of a thread's number in its block, and those of its lane.
@@ -445,8 +445,7 @@ impl Lowering<'_> {
             let args = [value, self.launch.linear(), bv::literal(u128::from(others), 32)];
             let agree = Attribute { name: Name::from(AGREE), args: args.map(AttributeArg::Expr).into() };
             let away = if is_behind { self.guard_value.clone().map(bv::not) } else { None };
-            let premise = Premise::Instance(Arc::from(AGREE));
-            self.emit_with(StmtKind::Assume(premise, away.unwrap_or(bv::boolean(false))), vec![agree]);
+            self.emit_with(StmtKind::Assert(Claim::Formula, away.unwrap_or(bv::boolean(false))), vec![agree]);
             self.declarations.assumes_lanes = true;
         }
     }

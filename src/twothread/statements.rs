@@ -25,6 +25,7 @@ use crate::kernel::{AGREE, LANES, MATES, SHARE};
 use crate::order::Order;
 use crate::predicate::LoopInfo;
 use crate::span::Span;
+use std::sync::Arc;
 
 /// Translates statements for both threads.
 pub(crate) struct Translator<'a, 'b> {
@@ -113,7 +114,6 @@ impl Translator<'_, '_> {
                 let both = names.iter().flat_map(|name| Thread::BOTH.map(|thread| name.of(thread))).collect();
                 out.push(with_kind(stmt, StmtKind::Havoc(both)));
             }
-            StmtKind::Assume(premise, e) if stmt.attributes.has(AGREE) => out.extend(self.agree(stmt, premise, e)),
             StmtKind::Assume(premise, e) => {
                 for thread in Thread::BOTH {
                     out.push(with_kind(stmt, StmtKind::Assume(premise.clone(), self.copies.expr(e, thread))));
@@ -122,6 +122,7 @@ impl Translator<'_, '_> {
             StmtKind::Assert(claim, e) if stmt.attributes.has(MATES) => {
                 out.extend(self.mates(stmt, claim, e));
             }
+            StmtKind::Assert(_, e) if stmt.attributes.has(AGREE) => out.extend(self.agree(stmt, e)),
             StmtKind::Assert(claim, e) if stmt.attributes.has(LANES) => out.extend(self.lanes(stmt, claim, e)),
             StmtKind::Assert(claim, e) => out.extend(self.asserts(stmt, claim, e)),
             StmtKind::Load { dst, access } => {
@@ -240,7 +241,7 @@ impl Translator<'_, '_> {
     }
 
     /// What two threads of a block have alike that differ in some bits of their numbers alone ([`crate::kernel::AGREE`]).
-    fn agree(&self, stmt: &Stmt, premise: &Premise, away: &ExprRef) -> Option<Stmt> {
+    fn agree(&self, stmt: &Stmt, away: &ExprRef) -> Option<Stmt> {
         let args = stmt.attributes.named(AGREE).map(|attribute| attribute.args.as_slice());
         let Some([AttributeArg::Expr(value), AttributeArg::Expr(number), AttributeArg::Expr(others)]) = args else {
             panic!("twothread: what threads agree on names a value, the number of a thread and some of its bits")
@@ -253,7 +254,8 @@ impl Translator<'_, '_> {
         let are_there = [first, second].map(|thread| bv::not(self.copies.expr(away, thread)));
         let are_alike = are_there.into_iter().fold(bv::eq(outside(first), outside(second)), bv::and);
         let holds = bv::implies(are_alike, bv::eq(self.copies.expr(value, first), self.copies.expr(value, second)));
-        Some(Stmt { attributes: Vec::new(), ..with_kind(stmt, StmtKind::Assume(premise.clone(), holds)) })
+        let premise = Premise::Instance(Arc::from(AGREE));
+        Some(Stmt { attributes: Vec::new(), ..with_kind(stmt, StmtKind::Assume(premise, holds)) })
     }
 
     /// The assertion of each thread, which `{:thread N}` names.
