@@ -202,6 +202,9 @@ impl Walk<'_> {
         let cfg = self.cfg;
         let exchanges = self.has_whole_warps && is_for_each_thread(cfg, node);
         for (index, statement) in cfg.graph[node].statements.iter().enumerate() {
+            if let Statement::Undefine { registers, .. } = statement {
+                registers.iter().for_each(|register| drop(self.values.remove(register)));
+            }
             let Some(instruction) = instruction(statement) else { continue };
             if let Op::Store { src, .. } = &instruction.op {
                 let agreed = src.iter().flat_map(registers_of).filter_map(|register| {
@@ -249,7 +252,9 @@ impl Walk<'_> {
         let result = self.result(node, &instruction.op, exchanges);
         let guard = instruction.guard.map(|guard| self.register(node, guard.register).any());
         let copied = match &instruction.op {
-            Op::Mov { src: Operand::Register(from), .. } if guard.is_none() => self.id(node, *from),
+            Op::Mov { dst: Operand::Register(_), src: Operand::Register(from), .. } if guard.is_none() => {
+                self.id(node, *from)
+            }
             _ => None,
         };
         let exchanged = match &instruction.op {
