@@ -31,6 +31,9 @@ const MOST_POINTS: u128 = 1024;
 /// Wider windows are not compared, in bytes.
 const WIDEST: u128 = 64;
 
+/// So many bytes of threads that are compared count as an alternative.
+const BYTES_A_CASE: usize = 1000;
+
 /// What it costs to look at an alternative, and at a thread in it.
 const CASE: Effort = Effort::nanoseconds(5_000);
 const POINT: Effort = Effort::nanoseconds(50);
@@ -339,7 +342,9 @@ impl Search<'_> {
                 meeting.entry(place.wrapping_add(last).wrapping_sub(byte) & mask).or_default().push(point);
             }
         }
-        effort::spend(POINT * (first.len() as u64 * length as u64 + second.len() as u64));
+        let compared = first.len() * length as usize + second.len();
+        effort::spend(POINT * compared as u64);
+        self.left = self.left.saturating_sub(compared / BYTES_A_CASE);
         second.iter().all(|&(point, place)| {
             let others = meeting.get(&(place.wrapping_neg() & mask));
             others.into_iter().flatten().all(|&other| !self.meet([other, point], &conditions.of_both))
