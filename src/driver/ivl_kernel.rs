@@ -2,13 +2,16 @@
 //!
 //! Input: an IVL program and the name of one of its kernels. Output: a [`Kernel`] with the launch
 //! and fixed parameters stated as preconditions. Establishes: no name is one that invariant inference
-//! gives to its own variables. Reference: DESIGN section 2 (a kernel program is an input in its own right).
+//! gives to its own variables; marks about two threads have the arguments that `twothread` reads, and none states what
+//! threads agree on. Reference: DESIGN section 2 (a kernel program is an input in its own right).
 
 use crate::diagnostic::Diagnostic;
 use crate::geometry::{Axis, BLOCK_THREADS, Geometry};
-use crate::ivl::ast::{Condition, Constant, ExprRef, Name, Procedure, Program, Type, Variable};
+use crate::ivl::ast::{AttributeArg, Condition, Constant, ExprRef, Name, Procedure, Program, Type, Variable};
+use crate::ivl::attributes::Attributes;
 use crate::ivl::bv::{self, BvOp};
-use crate::kernel::{ENTRIES, Kernel, LowerOptions};
+use crate::ivl::print_type;
+use crate::kernel::{AGREE, ENTRIES, Kernel, LANES, LowerOptions, MATES};
 use crate::span::{Origin, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +33,8 @@ pub(crate) fn enter(
         return Err(vec![Diagnostic::error("no-such-entry", message, Span::NONE)]);
     }
     let kernel = &program.procedures[0];
-    let errors: Vec<Diagnostic> = taken_names(&program).into_iter().chain(wrong_settings(kernel, options)).collect();
+    let errors: Vec<Diagnostic> =
+        [taken_names(&program), wrong_settings(kernel, options), wrong_marks(kernel)].concat();
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -50,8 +54,12 @@ pub(crate) fn enter(
     }
     // Only what a PTX kernel `requires` is listed among the assumptions.
     let blocks = program.procedures.iter_mut().flat_map(|p| &mut p.body).flat_map(|b| &mut b.blocks);
-    for stmt in blocks.flat_map(|b| &mut b.stmts) {
-        stmt.attributes.retain(|attribute| attribute.name.as_str() != ENTRIES);
+    for block in blocks {
+        // The lowering of PTX knows why threads agree; who only says so is not believed.
+        block.stmts.retain(|stmt| !stmt.attributes.has(AGREE));
+        for stmt in &mut block.stmts {
+            stmt.attributes.retain(|attribute| attribute.name.as_str() != ENTRIES);
+        }
     }
     let array_names = program.arrays.iter().map(|a| (a.name.clone(), a.name.to_string())).collect();
     Ok(Kernel {
@@ -92,6 +100,26 @@ fn taken_names(program: &Program) -> Vec<Diagnostic> {
             .note("`k.*`, `round.*`, `witnessed.*`, `start.*.*`, `steps.*.*`, `offset.of.*`, `*.entry.*`, `*.earlier.*` and `*.inlined` are reserved")
     };
     taken.map(refuse).collect()
+}
+
+/// Marks about two threads of which the arguments are not those that the lowering of PTX writes.
+fn wrong_marks(kernel: &Procedure) -> Vec<Diagnostic> {
+    let word = || Type::Bv(32);
+    let marks = [(LANES, vec![word(), word()]), (MATES, vec![Type::Bool, Type::Int, Type::Int])];
+    let stmts = kernel.body.iter().flat_map(|body| &body.blocks).flat_map(|block| &block.stmts);
+    let wrong = stmts.flat_map(|stmt| {
+        let is_wrong = |(mark, wanted): &&(&str, Vec<Type>)| {
+            let of =
+                |argument: &AttributeArg| if let AttributeArg::Expr(e) = argument { Some(e.ty.clone()) } else { None };
+            let found = stmt.attributes.named(mark).map(|mark| mark.args.iter().map(of).collect::<Option<Vec<Type>>>());
+            found.is_some_and(|found| found.as_ref() != Some(wanted))
+        };
+        marks.iter().filter(is_wrong).map(|(mark, wanted)| {
+            let wanted = wanted.iter().map(print_type).collect::<Vec<_>>().join(", ");
+            Diagnostic::error("ivl-type", format!("`{{:{mark}}}` takes {wanted}"), stmt.span)
+        })
+    });
+    wrong.collect()
 }
 
 /// The parameter that a `--param` names.

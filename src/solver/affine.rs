@@ -482,21 +482,8 @@ fn negated(end: Option<i128>) -> Option<i128> {
 mod tests {
     use super::*;
     use crate::effort::Effort;
+    use crate::solver::numbers::Numbers;
     use crate::solver::{Answer, Encoded, Encoding, in_own_context, z3_backend};
-
-    /// Small numbers that look random and are always the same.
-    struct Numbers(u64);
-
-    impl Numbers {
-        fn below(&mut self, end: u64) -> u64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 33) % end
-        }
-
-        fn from(&mut self, list: &[i128]) -> i128 {
-            list[self.below(list.len() as u64) as usize]
-        }
-    }
 
     fn bounds(terms: &mut Terms, term: Term, low: i128, high: i128) -> [Term; 2] {
         let (low, high) = (terms.int(low), terms.int(high));

@@ -414,18 +414,9 @@ struct Conditions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solver::numbers::Numbers;
     use crate::solver::{Answer, Encoding, encode, in_own_context, z3_backend};
     use crate::vcgen::term::BvBinary;
-
-    /// Small numbers that look random and are always the same.
-    struct Numbers(u64);
-
-    impl Numbers {
-        fn from(&mut self, list: &[u128]) -> u128 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            list[(self.0 >> 33) as usize % list.len()]
-        }
-    }
 
     /// `(id & mask) * scale ^ (id >> shift & 3) * 4 ^ constant`, as one thread or the other has it.
     fn place(terms: &mut Terms, id: Term, [mask, scale, shift, constant]: [u128; 4]) -> Term {

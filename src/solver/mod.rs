@@ -20,6 +20,8 @@ mod interval;
 mod learning;
 mod meter;
 mod multiples;
+#[cfg(test)]
+mod numbers;
 mod operators;
 mod polynomial;
 mod products;

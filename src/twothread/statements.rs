@@ -274,9 +274,7 @@ impl Translator<'_, '_> {
 fn bits_of(number: &ExprRef, bits: &ExprRef) -> ExprRef {
     let all = u128::from(BLOCK_THREADS - 1);
     match bits.kind {
-        ExprKind::Bv(wanted)
-            if wanted != 0 && wanted == all & !(all >> (all.count_ones() - wanted.trailing_zeros())) =>
-        {
+        ExprKind::Bv(wanted) if wanted != 0 && wanted == all >> wanted.trailing_zeros() << wanted.trailing_zeros() => {
             bv::binary(BvOp::Lshr, number.clone(), bv::literal(wanted.trailing_zeros().into(), 32))
         }
         _ => bv::binary(BvOp::And, number.clone(), bits.clone()),
