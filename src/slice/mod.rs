@@ -95,7 +95,8 @@ impl Slicer<'_> {
             );
         }
         body.locals.append(&mut self.arbitrary);
-        body.locals.retain(|local| read.contains(&local.name) || assigned.contains(&local.name));
+        let used = with_constraints(read.union(&assigned).cloned().collect(), &body.locals);
+        body.locals.retain(|local| used.contains(&local.name));
     }
 
     fn block(&mut self, block: &Block, number: usize) -> Block {
@@ -146,6 +147,19 @@ impl Slicer<'_> {
         self.taken.insert(name.clone());
         self.arbitrary.push(Variable::new(name.clone(), value.ty.clone()));
         bv::var(name, value.ty.clone())
+    }
+}
+
+/// The variables, and what the `where` of any of them names.
+fn with_constraints(mut used: BTreeSet<Name>, locals: &[Variable]) -> BTreeSet<Name> {
+    loop {
+        let constrained = locals.iter().filter(|local| used.contains(&local.name));
+        let named = constrained.filter_map(|local| local.where_clause.as_ref()).flat_map(visit::free_vars);
+        let named: Vec<Name> = named.filter(|name| !used.contains(name)).collect();
+        if named.is_empty() {
+            return used;
+        }
+        used.extend(named);
     }
 }
 
