@@ -298,6 +298,7 @@ fn verify_by(
     let kernel = lowered.kernel.clone();
     let essence = Kernel { program: slice::essence(&kernel.program, options.rules), ..kernel };
     let usual = (!options.any_values).then(|| plausible::conditions(&lowered.kernel, &essence));
+    log::debug!("likely of {entry}: {:?}", usual.as_deref().map(condition::lines));
     let is_plausible = |launch: Geometry<u32>, params: &BTreeMap<String, ParameterValue>| {
         plausible::are_met(usual.as_deref().unwrap_or_default(), launch, params)
     };

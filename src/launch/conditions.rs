@@ -76,7 +76,9 @@ pub(crate) fn tables(plausible: &[Condition]) -> Vec<Vec<Condition>> {
         return Vec::new();
     }
     let usual: Vec<Condition> = plausible.iter().filter(|condition| !condition.is_seldom_needed()).cloned().collect();
-    if usual.len() < plausible.len() { vec![usual, plausible.to_vec()] } else { vec![usual] }
+    // Without what keeps rows apart it says no more than that sizes are positive.
+    let is_worth_it = usual.len() < plausible.len() && usual.iter().any(Condition::keeps_rows);
+    if is_worth_it { vec![usual, plausible.to_vec()] } else { vec![plausible.to_vec()] }
 }
 
 /// The launches that the kernel suggests, each without and with the bounds that keep sums from wrapping; first with values

@@ -38,7 +38,8 @@ pub(crate) struct Natural {
     pub(crate) block: [Option<u32>; 3],
     /// Threads of a row of blocks along an axis, where blocks of the next row write behind them.
     pub(crate) rows: Vec<(Axis, u32)>,
-    /// Whether blocks have more elements than threads, so that indices wrap around in the largest launches.
+    /// Whether blocks or threads have several elements, so that indices wrap around in the largest launches, or for the
+    /// largest sizes.
     pub(crate) wraps: bool,
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
     let first = blocks.first().copied().unwrap_or_default();
     let launch = |block: [Option<u32>; 3]| {
         let threads = |axis: Axis| i64::from(block[axis.index()].or(kernel.geometry.block[axis.index()]).unwrap_or(1));
-        let wraps = signs.reads_grid || signs.sums.iter().any(|(axis, apart)| *apart > threads(*axis));
+        let wraps = signs.reads_grid || signs.goes_on || signs.sums.iter().any(|(axis, apart)| *apart > threads(*axis));
         let is_apart =
             |axis: Axis| block[axis.index()].is_some_and(|size| signs.sums.contains(&(axis, i64::from(size))));
         // A block with another number of threads than rows or loops tell of only hides what the first one shows.
@@ -86,12 +87,17 @@ pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
     {
         launches.push(Natural { is_rival: true, is_fixed: false, is_meant: false, block: usual, rows, wraps: false });
     }
-    // Strides over the grid are proved where they do not wrap, whatever the block is.
-    let any_block = any_block || signs.reads_grid;
+    // Strides are proved where they do not wrap, whatever the block is.
+    let any_block = any_block || signs.reads_grid || signs.goes_on;
     let says_something =
         |launch: &Natural| any_block || launch.block.iter().any(Option::is_some) || !launch.rows.is_empty();
     launches.retain(says_something);
     launches
+}
+
+/// Whether threads go on from an element to another one: indices wrap around for the largest sizes.
+pub(crate) fn goes_on(kernel: &Kernel) -> bool {
+    Signs::of(kernel).goes_on
 }
 
 /// What the statements of a kernel say about sizes.
@@ -109,6 +115,8 @@ struct Signs {
     guarded: BTreeSet<(Axis, i64)>,
     /// Whether the statements read the size of the grid.
     reads_grid: bool,
+    /// Whether threads go on from an element to another one.
+    goes_on: bool,
 }
 
 impl Signs {
@@ -128,7 +136,10 @@ impl Signs {
         match &statement.kind {
             StmtKind::Assign(pairs) => {
                 for (variable, value) in pairs {
+                    let next = self.forms.of(value);
                     let (form, step) = self.forms.assign(variable, value);
+                    let is_of_thread = form.terms.keys().any(|term| matches!(term, Term::Thread(_)));
+                    self.goes_on |= is_of_thread && next.is_some_and(|next| next != form);
                     self.sums.extend(Axis::ALL.into_iter().filter_map(|axis| Some((axis, blocks_apart(&form, axis)?))));
                     let step = step.filter(|step| *step > 0 && !form.terms.is_empty());
                     self.steps.extend(step.map(|step| (form, step)));

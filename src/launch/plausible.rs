@@ -306,10 +306,12 @@ impl Uses<'_> {
         product.parameters.extend(count.cloned());
         for axis in Axis::ALL.into_iter().filter(|_| count.is_none()) {
             let (thread, block) = (Term::Thread(axis), Term::Block(axis));
-            let is_one = |ids: &BTreeSet<Term>| ids.contains(&thread) || ids.contains(&block);
-            let bounds = self.bounds.iter().filter(|(name, ids)| is_one(ids) && is_size(name));
+            let is_of_axis = extent.ids.contains(&thread) || extent.ids.contains(&block);
+            // Who bounds the columns of which each thread has some says nothing of the blocks that have a row each.
+            let outer = if extent.ids.contains(&block) { &block } else { &thread };
+            let bounds = self.bounds.iter().filter(|(name, ids)| ids.contains(outer) && is_size(name));
             match bounds.min_by_key(|(_, ids)| ids.len()) {
-                _ if !is_one(&extent.ids) => {}
+                _ if !is_of_axis => {}
                 Some((bound, _)) => product.parameters.push(bound.clone()),
                 None => {
                     product.grid.extend(extent.ids.contains(&block).then_some(axis));

@@ -5,7 +5,7 @@
 //! a condition of the report. Relies on: nothing. Reference: docs/stages/launch.md.
 
 use super::condition::Condition;
-use super::{ALL_ENCODINGS, Attempt, Found, Launches, conditions, is_endless};
+use super::{ALL_ENCODINGS, Attempt, Found, Launches, conditions, is_endless, natural};
 use crate::effort::{Budget, Effort};
 use crate::finding::{Finding, KernelReport, Verdict};
 use crate::verdict::decide::Search;
@@ -22,11 +22,11 @@ pub(super) enum Soon {
 }
 
 impl Launches<'_, '_> {
-    /// A proof where rows are as long as a parameter says: for any values there is hardly one, and to see that takes
-    /// long. What the proof does not need is left out again. A defect that a few executions show is no matter of values.
+    /// A proof where rows are as long as a parameter says, or where threads go on to it: for any values there is hardly
+    /// one, and to see that takes long. What the proof does not need is left out again. A defect that a few executions show is no matter of values.
     pub(super) fn with_table(&mut self) -> Option<Soon> {
         let tables = conditions::tables(self.plausible);
-        if tables.is_empty() {
+        if tables.is_empty() && !natural::goes_on(self.essence) {
             return None;
         }
         let effort = ANY_VALUES.min(self.budget.left() / 5);
