@@ -13,7 +13,9 @@
 use super::linear::{Form, Forms, Term};
 use super::votes::{Group, MOST_HALO, MOST_THREADS, Sign, Votes, greatest_common_divisor, is_behind};
 use crate::geometry::{Axis, BLOCK_THREADS};
-use crate::ivl::ast::{Access, ArraySpace, BinaryOp, ExprKind, ExprRef, Name, Stmt, StmtKind};
+use crate::ivl::ast::{
+    Access, ArraySpace, BinaryOp, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Transfer,
+};
 use crate::ivl::bv::{Builtin, BvOp, parse_builtin};
 use crate::ivl::visit;
 use crate::kernel::Kernel;
@@ -100,6 +102,15 @@ pub(crate) fn goes_on(kernel: &Kernel) -> bool {
     Signs::of(kernel).goes_on
 }
 
+/// Whether some block leads to itself or to one in front of it.
+fn has_loop(body: &Implementation) -> bool {
+    let numbers: BTreeMap<&Name, usize> = body.blocks.iter().enumerate().map(|(n, block)| (&block.label, n)).collect();
+    body.blocks.iter().enumerate().any(|(number, block)| match &block.transfer {
+        Transfer::Goto(targets) => targets.iter().any(|target| numbers.get(target).is_some_and(|at| *at <= number)),
+        Transfer::Return => false,
+    })
+}
+
 /// What the statements of a kernel say about sizes.
 #[derive(Default)]
 struct Signs {
@@ -128,6 +139,8 @@ impl Signs {
         let forms = Forms::new(again.cloned().collect());
         let mut signs = Signs { forms, ..Signs::default() };
         statements().for_each(|statement| signs.statement(statement));
+        // Registers are used again in code without loops, too.
+        signs.goes_on &= bodies().any(has_loop);
         signs
     }
 
