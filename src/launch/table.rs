@@ -22,8 +22,9 @@ pub(super) enum Soon {
 }
 
 impl Launches<'_, '_> {
-    /// A proof where rows are as long as a parameter says, or where threads go on to it: for any values there is hardly
-    /// one, and to see that takes long. What the proof does not need is left out again. A defect that a few executions show is no matter of values.
+    /// A proof where rows are as long as a parameter says, or where threads go on from an element to another one: for any
+    /// values there is hardly one, and to see that takes long. What the proof does not need is left out again. A defect
+    /// that a few executions show is no matter of values.
     pub(super) fn with_table(&mut self) -> Option<Soon> {
         let tables = conditions::tables(self.plausible);
         if tables.is_empty() && !natural::goes_on(self.essence) {
