@@ -25,7 +25,7 @@ const LARGEST_AREA: u32 = i32::MAX as u32;
 const LARGEST_SIZE: u32 = 56;
 
 /// Threads of a warp.
-const WARP: u32 = 32;
+pub(super) const WARP: u32 = 32;
 
 /// A condition on the launch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

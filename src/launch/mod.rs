@@ -189,7 +189,9 @@ impl Launches<'_, '_> {
     /// A defect in blocks of another size than the kernel is written for is none that somebody meets: what counts is
     /// what those blocks show. The other one is listed as outside.
     fn in_the_meant_launch(&mut self, meant: &[Condition], mut report: KernelReport) -> KernelReport {
-        let is_size = |condition: &&Condition| matches!(condition, Condition::Block(..) | Condition::Grid(..));
+        let is_size = |condition: &&Condition| {
+            matches!(condition, Condition::Block(..) | Condition::Grid(..) | Condition::MultipleOf(..))
+        };
         let sizes: Vec<Condition> = meant.iter().filter(is_size).cloned().collect();
         let meets = |finding: &Finding| sizes.iter().all(|condition| condition.holds(finding));
         let is_defect = matches!(report.verdict, Verdict::Defect(_));

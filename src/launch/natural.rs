@@ -8,7 +8,8 @@
 //! - lengths and rows of shared arrays: `tile[16][17]` at `[threadIdx.y][threadIdx.x]`;
 //! - the distance of accesses that are the same but for a constant, and the step of a loop from `tid`: threads that do
 //!   the work of several stand as far apart;
-//! - indices that run down (`127 - threadIdx.x`), and constants with which `tid` is compared.
+//! - indices that run down (`127 - threadIdx.x`), and constants with which `tid` is compared;
+//! - lanes and warps by the thread's number (`threadIdx.x % 32` and `/ 32`), which tell that blocks have whole warps.
 
 use super::linear::{Form, Forms, Term};
 use super::votes::{Group, MOST_HALO, MOST_THREADS, Sign, Votes, greatest_common_divisor, is_behind};
@@ -28,7 +29,7 @@ const LEAST_ROW: u32 = 8;
 const LEAST_HALF: i64 = 16;
 
 /// A launch that the kernel suggests.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Natural {
     /// Whether about as much speaks for it as for the first: it may be the one that is meant.
     pub(crate) is_rival: bool,
@@ -40,6 +41,8 @@ pub(crate) struct Natural {
     pub(crate) block: [Option<u32>; 3],
     /// Threads of a row of blocks along an axis, where blocks of the next row write behind them.
     pub(crate) rows: Vec<(Axis, u32)>,
+    /// Whether it tells warps and lanes apart by the threads' ids: a block with a part of a warp is none that it is for.
+    pub(crate) has_warps: bool,
     /// Whether blocks or threads have several elements, so that indices wrap around in the largest launches, or for the
     /// largest sizes.
     pub(crate) wraps: bool,
@@ -54,7 +57,10 @@ pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
     let first = blocks.first().copied().unwrap_or_default();
     let launch = |block: [Option<u32>; 3]| {
         let threads = |axis: Axis| i64::from(block[axis.index()].or(kernel.geometry.block[axis.index()]).unwrap_or(1));
-        let wraps = signs.reads_grid || signs.goes_on || signs.sums.iter().any(|(axis, apart)| *apart > threads(*axis));
+        let wraps = signs.reads_grid
+            || signs.goes_on
+            || signs.has_warps()
+            || signs.sums.iter().any(|(axis, apart)| *apart > threads(*axis));
         let is_apart =
             |axis: Axis| block[axis.index()].is_some_and(|size| signs.sums.contains(&(axis, i64::from(size))));
         // A block with another number of threads than rows or loops tell of only hides what the first one shows.
@@ -72,9 +78,10 @@ pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
         let launch = Natural {
             is_rival,
             is_fixed,
-            is_meant: is_fixed || Axis::ALL.into_iter().any(fills),
+            is_meant: is_fixed || Axis::ALL.into_iter().any(fills) || signs.has_warps(),
             block,
             rows: signs.rows(kernel, block),
+            has_warps: signs.has_warps() && block[Axis::X.index()].is_none(),
             wraps,
         };
         log::debug!("suggested: {launch:?}");
@@ -87,12 +94,13 @@ pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
         && let Some(rows) = launches.first().map(|launch| launch.rows.clone())
         && (!rows.is_empty() || any_block && usual.iter().flatten().count() > 1)
     {
-        launches.push(Natural { is_rival: true, is_fixed: false, is_meant: false, block: usual, rows, wraps: false });
+        launches.push(Natural { is_rival: true, block: usual, rows, ..Natural::default() });
     }
     // Strides are proved where they do not wrap, whatever the block is.
     let any_block = any_block || signs.reads_grid || signs.goes_on;
-    let says_something =
-        |launch: &Natural| any_block || launch.block.iter().any(Option::is_some) || !launch.rows.is_empty();
+    let says_something = |launch: &Natural| {
+        any_block || launch.has_warps || launch.block.iter().any(Option::is_some) || !launch.rows.is_empty()
+    };
     launches.retain(says_something);
     launches
 }
@@ -128,6 +136,9 @@ struct Signs {
     reads_grid: bool,
     /// Whether threads go on from an element to another one.
     goes_on: bool,
+    /// Whether the lane of a thread is told by its id, and the warp.
+    lanes: bool,
+    warps: bool,
 }
 
 impl Signs {
@@ -185,12 +196,29 @@ impl Signs {
                     let is_less = matches!(op, BvOp::Slt | BvOp::Ult | BvOp::Sge | BvOp::Uge);
                     self.comparison(a, b, Some(i64::from(!is_less)));
                     self.comparison(b, a, Some(i64::from(is_less)));
+                } else if let (Some(Builtin::Op(op, _)), [id, number]) = (parse_builtin(name.as_str()), &args[..]) {
+                    self.warp(op, id, number);
                 }
             }
             ExprKind::Var(name) => self.reads_grid |= name.as_str().starts_with("nctaid."),
             _ => {}
         }
         visit::children(e).into_iter().for_each(|operand| self.expression(operand));
+    }
+
+    /// The lane of a thread, or its warp.
+    fn warp(&mut self, op: BvOp, id: &ExprRef, number: &ExprRef) {
+        let (Some(id), Some(number)) = (self.forms.of(id), self.forms.of(number).and_then(|form| form.value())) else {
+            return;
+        };
+        let is_id = id.factor(&Term::Thread(Axis::X)) == 1;
+        self.lanes |= is_id && matches!((op, number), (BvOp::And, 31) | (BvOp::Urem, 32));
+        self.warps |= is_id && matches!((op, number), (BvOp::Lshr | BvOp::Ashr, 5) | (BvOp::Udiv | BvOp::Sdiv, 32));
+    }
+
+    /// Whether the block is to have whole warps.
+    fn has_warps(&self) -> bool {
+        self.lanes && self.warps
     }
 
     /// `more`: what is to be added to the bound so that it parts the ids below from the others; `None` if it parts one.

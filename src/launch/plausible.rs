@@ -133,7 +133,9 @@ impl Uses<'_> {
                         });
                     }
                 }
-                if !is_of_no_row && (!are_apart || self.counts(bound, rows)) {
+                // The length of rows bounds what is in them; that it is their number, too, some guard says.
+                let is_length = factor == bound && !self.counts(bound, rows);
+                if !is_of_no_row && !is_length && (!are_apart || self.counts(bound, rows)) {
                     let product = if is_wide(factor) || is_wide(bound) { Condition::Volume } else { Condition::Area };
                     // Said once, whichever of the two is the factor.
                     if !conditions.contains(&product(bound.clone(), factor.clone())) {

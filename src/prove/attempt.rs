@@ -151,6 +151,10 @@ impl Proof {
                 continue;
             }
             log::debug!("{} assertions", part.len());
+            for &check in &part {
+                let check = &inference.passive.checks[check];
+                log::trace!("open: {:?} of {:?}", check.claim, check.origin.as_ref().map(|o| o.line));
+            }
             let reply = ask(inference, encoding, &part, effort, budget);
             let alone = part.first().copied().filter(|_| part.len() == 1);
             match (reply, alone) {

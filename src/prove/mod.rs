@@ -24,6 +24,7 @@ use crate::effort::{self, Budget, Effort};
 use crate::infer::candidates::{self, Candidate};
 use crate::infer::houdini::{self, Fate, Outcome, Search};
 use crate::infer::{self, Annotated};
+use crate::ivl;
 use crate::ivl::ast::{Attribute, BinaryOp, ExprKind, ExprRef, Name, Program, Type};
 use crate::ivl::claim::{Claim, Probe};
 use crate::ivl::visit::{self, Visitor};
@@ -256,6 +257,10 @@ impl<'a> Tries<'a> {
         if !proof.is_complete() {
             search.end(&mut inference.passive);
             inference.adopt(search.outcome());
+        }
+        for (candidate, fate) in inference.annotated.candidates.iter().zip(&inference.fates) {
+            let Candidate { family, in_loop, expr } = candidate;
+            log::trace!("loop {in_loop}, {fate:?}: {family} {}", ivl::print_expr(expr));
         }
         // Bit by bit, products of unknowns and counters are beyond the solver.
         let multiplies = inference.passive.checks.iter().any(|check| inference.passive.terms.multiplies(check.term));
