@@ -91,8 +91,7 @@ pub(crate) fn natural(kernel: &Kernel, essence: &Kernel, plausible: &[Condition]
     for launch in natural::launches(kernel, !widths.is_empty() || !tables.is_empty()) {
         let sizes = Axis::ALL.into_iter().filter_map(|axis| Some(Condition::Block(axis, launch.block[axis.index()]?)));
         let rows = launch.rows.iter().map(|(axis, threads)| Condition::Span(*axis, *threads));
-        let is_free = kernel.geometry.block[Axis::X.index()].is_none();
-        let warps = (launch.has_warps && is_free).then_some(Condition::MultipleOf(Axis::X, WARP));
+        let warps = launch.has_warps.then_some(Condition::MultipleOf(Axis::X, WARP));
         let further = sizes.chain(rows).chain(warps).filter(|condition| !flat.contains(condition));
         let plain = [flat.clone(), further.collect()].concat();
         let areas = [plain.clone(), widths.clone()].concat();

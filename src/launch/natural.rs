@@ -59,7 +59,7 @@ pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
         let threads = |axis: Axis| i64::from(block[axis.index()].or(kernel.geometry.block[axis.index()]).unwrap_or(1));
         let wraps = signs.reads_grid
             || signs.goes_on
-            || signs.has_warps()
+            || signs.has_warps(kernel)
             || signs.sums.iter().any(|(axis, apart)| *apart > threads(*axis));
         let is_apart =
             |axis: Axis| block[axis.index()].is_some_and(|size| signs.sums.contains(&(axis, i64::from(size))));
@@ -78,10 +78,10 @@ pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
         let launch = Natural {
             is_rival,
             is_fixed,
-            is_meant: is_fixed || Axis::ALL.into_iter().any(fills) || signs.has_warps(),
+            is_meant: is_fixed || Axis::ALL.into_iter().any(fills) || signs.has_warps(kernel),
             block,
             rows: signs.rows(kernel, block),
-            has_warps: signs.has_warps() && block[Axis::X.index()].is_none(),
+            has_warps: signs.has_warps(kernel) && block[Axis::X.index()].is_none(),
             wraps,
         };
         log::debug!("suggested: {launch:?}");
@@ -216,9 +216,9 @@ impl Signs {
         self.warps |= is_id && matches!((op, number), (BvOp::Lshr | BvOp::Ashr, 5) | (BvOp::Udiv | BvOp::Sdiv, 32));
     }
 
-    /// Whether the block is to have whole warps.
-    fn has_warps(&self) -> bool {
-        self.lanes && self.warps
+    /// Whether the block is to have whole warps, and is of any size.
+    fn has_warps(&self, kernel: &Kernel) -> bool {
+        self.lanes && self.warps && kernel.geometry.block[Axis::X.index()].is_none()
     }
 
     /// `more`: what is to be added to the bound so that it parts the ids below from the others; `None` if it parts one.
