@@ -57,9 +57,11 @@ pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
     let first = blocks.first().copied().unwrap_or_default();
     let launch = |block: [Option<u32>; 3]| {
         let threads = |axis: Axis| i64::from(block[axis.index()].or(kernel.geometry.block[axis.index()]).unwrap_or(1));
+        // A block of a size that other signs tell is no guess about warps.
+        let has_warps = signs.has_warps(kernel) && block[Axis::X.index()].is_none();
         let wraps = signs.reads_grid
             || signs.goes_on
-            || signs.has_warps(kernel)
+            || has_warps
             || signs.sums.iter().any(|(axis, apart)| *apart > threads(*axis));
         let is_apart =
             |axis: Axis| block[axis.index()].is_some_and(|size| signs.sums.contains(&(axis, i64::from(size))));
@@ -78,10 +80,10 @@ pub(crate) fn launches(kernel: &Kernel, any_block: bool) -> Vec<Natural> {
         let launch = Natural {
             is_rival,
             is_fixed,
-            is_meant: is_fixed || Axis::ALL.into_iter().any(fills) || signs.has_warps(kernel),
+            is_meant: is_fixed || Axis::ALL.into_iter().any(fills) || has_warps,
             block,
             rows: signs.rows(kernel, block),
-            has_warps: signs.has_warps(kernel) && block[Axis::X.index()].is_none(),
+            has_warps,
             wraps,
         };
         log::debug!("suggested: {launch:?}");
