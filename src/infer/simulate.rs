@@ -156,12 +156,21 @@ impl<'p> Simulation<'p> {
         }
     }
 
-    /// Other values for constants without a range: parameters, not thread ids.
+    /// Other values for parameters and constants without a range, not for thread ids.
     fn vary(&mut self, variant: usize) {
-        let free = |symbol: &Term| self.passive.terms.symbol_of(*symbol).is_some_and(|s| s.range.is_none());
-        let parameters = self.passive.constants.iter().map(|(_, symbol)| *symbol).filter(free);
-        let values = parameters.enumerate().filter_map(|(i, symbol)| match self.passive.terms.sort(symbol) {
-            Sort::Bv(width) => Some((symbol, Value::Bits(SAMPLES[(variant + i) % SAMPLES.len()] & mask(width)))),
+        let Passive { terms, parameters, constants, .. } = self.passive;
+        let range = |symbol: Term| terms.symbol_of(symbol).map(|s| s.range);
+        let is_free = |&symbol: &Term| match range(symbol) {
+            Some(range) => range.is_none() || parameters.contains(&symbol),
+            None => false,
+        };
+        let free = constants.iter().map(|(_, symbol)| *symbol).filter(is_free);
+        let values = free.enumerate().filter_map(|(i, symbol)| match terms.sort(symbol) {
+            Sort::Bv(width) => {
+                let (least, most) = range(symbol).flatten().unwrap_or((0, mask(width)));
+                let value = SAMPLES[(variant + i) % SAMPLES.len()] & mask(width);
+                Some((symbol, Value::Bits(value.clamp(least, most))))
+            }
             _ => None,
         });
         self.evaluator.set(values);

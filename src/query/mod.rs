@@ -13,6 +13,7 @@ use crate::vcgen::passive::Passive;
 use crate::vcgen::term::{Term, Value};
 use crate::vcgen::wp::{self, Role};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 use walk::{After, Part};
 
 /// Where the executions of a query start.
@@ -94,8 +95,29 @@ impl Query<'_> {
     fn ask_reading(&mut self, walked: BTreeSet<Term>, budget: Budget) -> Reply {
         let (formula, wanted) = self.prepare(walked);
         let most = budget.most(self.most);
+        let begin = Instant::now();
         let answer = solver::prove(&mut self.program.terms, self.encoding, formula, &wanted.all, most);
-        self.reply(answer, wanted)
+        let reply = self.reply(answer, wanted);
+        self.trace(&reply, begin.elapsed().as_millis());
+        reply
+    }
+
+    /// Tells what was asked and said.
+    fn trace(&self, reply: &Reply, milliseconds: u128) {
+        let said = match reply {
+            Reply::Proved => "proved".to_string(),
+            Reply::Refuted(model) => format!("{} refuted", model.failing.len()),
+            Reply::Unknown(why) => why.clone(),
+        };
+        let (count, from, encoding) = (self.goal.len(), self.from, self.encoding);
+        log::trace!("{count} checks, {from:?}, {encoding:?}: {said}, {milliseconds} ms");
+        let named: Vec<usize> = match reply {
+            Reply::Refuted(model) => model.failing.iter().copied().collect(),
+            _ => self.goal.iter().copied().filter(|_| count == 1).collect(),
+        };
+        for check in named.into_iter().map(|check| &self.program.checks[check]) {
+            log::trace!("  {:?}: {:?}", check.kind, check.claim);
+        }
     }
 
     /// Asks whether the checks hold whatever the products of unknowns are; `None` where nothing is multiplied. What fails

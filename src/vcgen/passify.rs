@@ -23,6 +23,7 @@ use crate::flow::Graph;
 use crate::ivl::ast::{
     Attribute, Block, Expr, ExprRef, Implementation, Name, Procedure, Program, Stmt, StmtKind, Transfer, Variable,
 };
+use crate::ivl::attributes::Attributes as _;
 use crate::ivl::claim::Claim;
 use crate::ivl::event::as_call;
 use crate::ivl::graph;
@@ -181,7 +182,9 @@ impl<'a> Generator<'a> {
         let constants = self.program.constants.iter().map(|c| &c.variable.name);
         let constants = constants.chain(self.target.params.iter().map(|parameter| &parameter.name));
         let constants = constants.filter_map(|n| Some((n.clone(), *self.constants.get(n)?))).collect();
-        Ok(Passive { terms: self.terms, blocks, checks: self.checks, loops: self.loops, constants })
+        let parameters = self.program.constants.iter().filter(|c| c.variable.attributes.has("param"));
+        let parameters = parameters.filter_map(|c| self.constants.get(&c.variable.name).copied()).collect();
+        Ok(Passive { terms: self.terms, blocks, checks: self.checks, loops: self.loops, constants, parameters })
     }
 
     /// Symbols for everything declared, and the axioms and preconditions.

@@ -22,6 +22,8 @@ pub struct Passive {
     pub(crate) loops: Vec<CutLoop>,
     /// The program's constants and the procedure's parameters with their terms.
     pub(crate) constants: Vec<(Name, Term)>,
+    /// Those of them that are the kernel's parameters.
+    pub(crate) parameters: Vec<Term>,
 }
 
 /// An acyclic block.
