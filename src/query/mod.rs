@@ -16,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 use walk::{After, Part};
 
+/// Checks that are few enough to be looked at one by one.
+const FEW: usize = 8;
+
 /// Where the executions of a query start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum From {
@@ -96,7 +99,8 @@ impl Query<'_> {
         let (formula, wanted) = self.prepare(walked);
         let most = budget.most(self.most);
         let begin = Instant::now();
-        let answer = solver::prove(&mut self.program.terms, self.encoding, formula, &wanted.all, most);
+        let prove = if self.goal.len() > FEW { solver::prove_many } else { solver::prove };
+        let answer = prove(&mut self.program.terms, self.encoding, formula, &wanted.all, most);
         let reply = self.reply(answer, wanted);
         self.trace(&reply, begin.elapsed().as_millis());
         reply

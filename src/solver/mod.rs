@@ -114,6 +114,23 @@ impl Encoded {
 
 /// Is `goal` valid? In a model of its negation the `wanted` terms are evaluated.
 pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term], effort: Effort) -> Answer {
+    prove_in(terms, encoding, goal, wanted, &alternatives::prove, effort)
+}
+
+/// The same for a goal of many parts: alternatives are not looked at one by one. There are too many, and nothing is to be
+/// learned of most of them.
+pub(crate) fn prove_many(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term], effort: Effort) -> Answer {
+    prove_in(terms, encoding, goal, wanted, &|_, _, _| false, effort)
+}
+
+fn prove_in(
+    terms: &mut Terms,
+    encoding: Encoding,
+    goal: Term,
+    wanted: &[Term],
+    by_alternatives: &dyn Fn(&mut Terms, Term, Effort) -> bool,
+    effort: Effort,
+) -> Answer {
     match terms.truth(goal) {
         Some(true) => return Answer::Proved,
         _ if effort.is_none() => return Answer::Unknown(SPENT.into()),
@@ -135,7 +152,7 @@ pub fn prove(terms: &mut Terms, encoding: Encoding, goal: Term, wanted: &[Term],
         }
         return Answer::Proved;
     }
-    if encoding == Encoding::Integers && encoded.has_products() && alternatives::prove(terms, goal, effort) {
+    if encoding == Encoding::Integers && encoded.has_products() && by_alternatives(terms, goal, effort) {
         log::debug!("alternatives: proved");
         agree(terms, encoding, encoded);
         return Answer::Proved;

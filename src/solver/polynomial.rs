@@ -6,20 +6,23 @@
 
 use super::multiples::greatest_common_divisor;
 use crate::vcgen::term::{Node, Term, Terms};
-use std::collections::BTreeMap;
+use itertools::{EitherOrBoth, Itertools};
+use smallvec::{SmallVec, smallvec};
 
 /// Longer ones are not followed.
 const MOST_PARTS: usize = 24;
 /// Nor are those of a higher degree.
 const MOST_FACTORS: usize = 6;
 
-/// Unknowns that are multiplied, in order; none of them is the constant part.
-pub(super) type Monomial = Vec<Term>;
+/// Unknowns that are multiplied, in order; none of them is the constant part. Thousands are made for one query, so they are
+/// kept in place.
+pub(super) type Monomial = SmallVec<[Term; MOST_FACTORS]>;
 
 /// A sum of products; none of the factors is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Polynomial {
-    parts: BTreeMap<Monomial, i128>,
+    /// In the order of their monomials, of which each is there once.
+    parts: Vec<(Monomial, i128)>,
 }
 
 impl Polynomial {
@@ -28,11 +31,19 @@ impl Polynomial {
     }
 
     pub(super) fn unknown(term: Term) -> Polynomial {
-        Polynomial::of_parts([(vec![term], 1)])
+        Polynomial::of_parts([(smallvec![term], 1)])
     }
 
+    /// Of parts in order.
     fn of_parts(parts: impl IntoIterator<Item = (Monomial, i128)>) -> Polynomial {
         Polynomial { parts: parts.into_iter().filter(|(_, factor)| *factor != 0).collect() }
+    }
+
+    /// Of parts with monomials that differ.
+    fn sorted(parts: impl IntoIterator<Item = (Monomial, i128)>) -> Polynomial {
+        let mut polynomial = Polynomial::of_parts(parts);
+        polynomial.parts.sort_unstable();
+        polynomial
     }
 
     /// What is neither sum nor product is an unknown.
@@ -55,27 +66,35 @@ impl Polynomial {
 
     /// `self + factor * other`
     pub(super) fn plus(&self, other: &Polynomial, factor: i128) -> Option<Polynomial> {
-        let mut parts = self.parts.clone();
-        for (monomial, part) in &other.parts {
-            let entry = parts.entry(monomial.clone()).or_default();
-            *entry = entry.checked_add(part.checked_mul(factor)?)?;
+        let mut parts = Vec::with_capacity(self.parts.len() + other.parts.len());
+        for both in self.parts.iter().merge_join_by(&other.parts, |(own, _), (theirs, _)| own.cmp(theirs)) {
+            let (monomial, sum) = match both {
+                EitherOrBoth::Left((monomial, part)) => (monomial, *part),
+                EitherOrBoth::Right((monomial, part)) => (monomial, part.checked_mul(factor)?),
+                EitherOrBoth::Both((monomial, own), (_, part)) => {
+                    (monomial, own.checked_add(part.checked_mul(factor)?)?)
+                }
+            };
+            if sum != 0 {
+                parts.push((monomial.clone(), sum));
+            }
         }
-        let sum = Polynomial::of_parts(parts);
-        (sum.parts.len() <= MOST_PARTS).then_some(sum)
+        (parts.len() <= MOST_PARTS).then_some(Polynomial { parts })
     }
 
     pub(super) fn times(&self, other: &Polynomial) -> Option<Polynomial> {
         let mut product = Polynomial::default();
         for (own, part) in &self.parts {
-            let mut row = Vec::new();
+            let mut row = Vec::with_capacity(other.parts.len());
             for (theirs, factor) in &other.parts {
-                let mut monomial = [own.as_slice(), theirs].concat();
-                monomial.sort();
+                let mut monomial: Monomial = own.iter().chain(theirs).copied().collect();
+                monomial.sort_unstable();
                 row.push((monomial, part.checked_mul(*factor)?));
             }
+            row.sort_unstable();
             product = product.plus(&Polynomial::of_parts(row), 1)?;
         }
-        product.parts.keys().all(|monomial| monomial.len() <= MOST_FACTORS).then_some(product)
+        product.parts.iter().all(|(monomial, _)| monomial.len() <= MOST_FACTORS).then_some(product)
     }
 
     pub(super) fn parts(&self) -> impl Iterator<Item = (&Monomial, i128)> {
@@ -84,21 +103,21 @@ impl Polynomial {
 
     pub(super) fn value(&self) -> Option<i128> {
         let constant = self.constant_part();
-        self.parts.keys().all(Vec::is_empty).then_some(constant)
+        self.parts.iter().all(|(monomial, _)| monomial.is_empty()).then_some(constant)
     }
 
     /// Whether an unknown is in one of its parts.
     pub(super) fn has(&self, unknown: Term) -> bool {
-        self.parts.keys().any(|monomial| monomial.contains(&unknown))
+        self.parts.iter().any(|(monomial, _)| monomial.contains(&unknown))
     }
 
     pub(super) fn factor_of(&self, monomial: &Monomial) -> Option<i128> {
-        self.parts.get(monomial).copied()
+        self.parts.binary_search_by(|(own, _)| own.cmp(monomial)).ok().map(|at| self.parts[at].1)
     }
 
     /// Of the first of its parts; 0 if there are none.
     pub(super) fn first_factor(&self) -> i128 {
-        self.parts.values().next().copied().unwrap_or_default()
+        self.parts.first().map_or(0, |(_, factor)| *factor)
     }
 
     /// The polynomial or its opposite: that of which the first factor is positive.
@@ -107,7 +126,7 @@ impl Polynomial {
     }
 
     pub(super) fn constant_part(&self) -> i128 {
-        self.parts.get(&Monomial::new()).copied().unwrap_or_default()
+        self.parts.first().filter(|(monomial, _)| monomial.is_empty()).map_or(0, |(_, factor)| *factor)
     }
 
     pub(super) fn without_constant(&self) -> Polynomial {
@@ -128,12 +147,13 @@ impl Polynomial {
     /// `(quotient, rest)` of a division by an unknown: `self == unknown * quotient + rest`.
     pub(super) fn by_unknown(&self, unknown: Term) -> (Polynomial, Polynomial) {
         let (mut quotient, mut rest) = (Polynomial::default(), Polynomial::default());
-        for (monomial, &factor) in &self.parts {
+        for (monomial, factor) in self.parts() {
             match without(monomial, &[unknown]) {
-                Some(other) => quotient.parts.insert(other, factor),
-                None => rest.parts.insert(monomial.clone(), factor),
+                Some(other) => quotient.parts.push((other, factor)),
+                None => rest.parts.push((monomial.clone(), factor)),
             };
         }
+        quotient.parts.sort_unstable();
         (quotient, rest)
     }
 
@@ -158,21 +178,21 @@ impl Polynomial {
 
     /// The parts that a product of unknowns divides, divided by it.
     pub(super) fn quotient(&self, divisor: &Monomial) -> Polynomial {
-        Polynomial::of_parts(self.parts().filter_map(|(own, factor)| Some((without(own, divisor)?, factor))))
+        Polynomial::sorted(self.parts().filter_map(|(own, factor)| Some((without(own, divisor)?, factor))))
     }
 
     /// The degree in all unknowns together.
     pub(super) fn degree(&self) -> usize {
-        self.parts.keys().map(Vec::len).max().unwrap_or_default()
+        self.parts.iter().map(|(monomial, _)| monomial.len()).max().unwrap_or_default()
     }
 
     /// The parts of which `factor * monomial` is a divisor with a positive quotient, divided by it.
     pub(super) fn positive_quotient(&self, monomial: &Monomial, factor: i128) -> Polynomial {
-        let quotient = |(own, part): (&Monomial, &i128)| {
+        let quotient = |(own, part): (&Monomial, i128)| {
             let is_multiple = part % factor == 0 && part / factor > 0;
             Some((without(own, monomial).filter(|_| is_multiple)?, part / factor))
         };
-        Polynomial::of_parts(self.parts.iter().filter_map(quotient))
+        Polynomial::sorted(self.parts().filter_map(quotient))
     }
 
     /// The parts with these monomials.
@@ -182,7 +202,7 @@ impl Polynomial {
 
     pub(super) fn term(&self, terms: &mut Terms) -> Term {
         let mut members = Vec::new();
-        for (monomial, &factor) in self.parts.iter().filter(|(monomial, _)| !monomial.is_empty()) {
+        for (monomial, factor) in self.parts().filter(|(monomial, _)| !monomial.is_empty()) {
             let product = monomial.iter().copied().reduce(|a, b| terms.int_mul(a, b));
             members.extend(product.map(|product| (product, factor)));
         }
@@ -210,4 +230,63 @@ pub(super) fn without(monomial: &Monomial, factors: &[Term]) -> Option<Monomial>
         rest.remove(at);
     }
     Some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vcgen::term::Sort;
+
+    /// Of three unknowns, told by the digits of a number.
+    fn polynomial(unknowns: &[Term; 3], mut number: u64) -> Polynomial {
+        let mut sum = Polynomial::default();
+        for _ in 0..4 {
+            let mut product = Polynomial::constant((number % 7) as i128 - 3);
+            for unknown in unknowns {
+                number = number.rotate_left(5).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let factor =
+                    if number.is_multiple_of(3) { Polynomial::unknown(*unknown) } else { Polynomial::constant(1) };
+                product = product.times(&factor).unwrap_or_default();
+            }
+            sum = sum.plus(&product, 1).unwrap_or_default();
+        }
+        sum
+    }
+
+    fn value(polynomial: &Polynomial, unknowns: &[Term; 3], values: [i128; 3]) -> i128 {
+        let of = |term: &Term| unknowns.iter().zip(values).find(|(unknown, _)| *unknown == term).map_or(0, |(_, v)| v);
+        polynomial.parts().map(|(monomial, factor)| factor * monomial.iter().map(of).product::<i128>()).sum()
+    }
+
+    #[test]
+    fn arithmetic_is_that_of_the_values() {
+        let mut terms = Terms::default();
+        let unknowns = ["x", "y", "z"].map(|name| terms.symbol(name, Sort::Int, None));
+        for number in 1..400 {
+            let (a, b) = (polynomial(&unknowns, number), polynomial(&unknowns, number.wrapping_mul(0xdead_beef_cafe)));
+            let at = |p: &Polynomial| value(p, &unknowns, [5, -7, number as i128]);
+            let (sum, product) = (a.plus(&b, -2).unwrap_or_default(), a.times(&b).unwrap_or_default());
+            assert_eq!(at(&sum), at(&a) - 2 * at(&b));
+            assert_eq!(at(&product), at(&a) * at(&b));
+            for unknown in unknowns {
+                let (quotient, rest) = product.by_unknown(unknown);
+                assert_eq!(at(&quotient) * at(&Polynomial::unknown(unknown)) + at(&rest), at(&product));
+                assert_eq!(product.quotient(&smallvec![unknown]), quotient);
+                let b = b.by_unknown(unknown).1;
+                assert_eq!(at(&a.with(unknown, &b).unwrap_or_default()), {
+                    let moved = unknowns.map(|u| if u == unknown { at(&b) } else { at(&Polynomial::unknown(u)) });
+                    value(&a, &unknowns, moved)
+                });
+            }
+            for p in [&sum, &product] {
+                assert!(
+                    p.parts.is_sorted_by(|a, b| a.0 < b.0) && p.parts.iter().all(|(_, factor)| *factor != 0),
+                    "{p:?}"
+                );
+                for (monomial, factor) in p.parts() {
+                    assert_eq!(p.factor_of(monomial), Some(factor));
+                }
+            }
+        }
+    }
 }
