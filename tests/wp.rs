@@ -417,6 +417,7 @@ fn what_houdini_keeps_always_holds() {
         let start = houdini::Start {
             known: vec![false; count],
             twins: (0..count).collect(),
+            remainders: None,
             relied: &|_| false,
             encodings: &[Encoding::BitVectors],
             budget: Budget::new(Effort::seconds(20)),

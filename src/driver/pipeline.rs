@@ -220,6 +220,7 @@ pub(super) fn question<'a>(
         prelude,
         options: two_thread_options(lowered.kernel.geometry, options),
         encodings: encodings(options.arith),
+        tries: usize::MAX,
         effort,
         omitted: &options.omit_families,
         first_failure: false,
@@ -307,7 +308,7 @@ fn verify_by(
         let lowered = lower(input, program, entry, options, conditions)?;
         let mut question = question(&lowered, &prelude, options, (plan.effort, jobs));
         question.first_failure = plan.search == Search::Proof;
-        question.encodings = &question.encodings[..question.encodings.len().min(plan.encodings)];
+        question.tries = plan.encodings;
         let mut report = KernelReport::new(input.source.name(), entry, lowered.kernel.geometry);
         report.assumptions = lowered.kernel.assumptions.clone();
         report.assumptions.extend(stated::by_options(options, &lowered.kernel));

@@ -29,6 +29,8 @@ pub struct LoopGhosts {
     pub(crate) blocks: BTreeSet<Name>,
     /// Id of the head.
     pub(crate) head_id: u32,
+    /// The greatest id of the loop.
+    pub(crate) last_id: u32,
     /// Ids to which a thread leaves.
     pub(crate) exit_ids: Vec<u32>,
     /// Index of the enclosing loop.
@@ -60,6 +62,7 @@ impl LoopGhosts {
             exit: info.exit.clone(),
             blocks,
             head_id: info.head_id,
+            last_id: info.last_id,
             exit_ids: info.exit_ids.clone(),
             parent: info.parent,
             v_active: v_active.clone(),

@@ -55,6 +55,9 @@ pub struct Start<'a> {
     pub twins: Vec<usize>,
     /// Checks that hold because they are proved elsewhere (not races).
     pub relied: &'a (dyn Fn(usize) -> bool + Sync),
+    /// For each candidate, whether it is about low bits, if loops go on where others ended: then the checks on entry of a loop
+    /// are asked for before those of its rounds, and those about sums apart from those about bits.
+    pub remainders: Option<Vec<bool>>,
     /// The arithmetic of the queries: the second where the first gives no answer.
     pub encodings: &'a [Encoding],
     /// When to give up.
@@ -99,31 +102,47 @@ fn assumes_products(passive: &Passive) -> bool {
     })
 }
 
-/// The loop whose invariant a check is about.
-fn loop_of(passive: &Passive, check: usize) -> Option<usize> {
-    match passive.checks[check].kind {
-        CheckKind::Entry(number) | CheckKind::Maintenance(number) => Some(number),
-        CheckKind::Assertion => None,
-    }
+/// Checks of the invariants of a loop that are asked for together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Task {
+    number: usize,
+    part: LoopPart,
 }
 
-/// For each candidate, the loops whose invariants are checked behind a place that assumes it: its own
-/// head, and heads around it, whose witnesses run inner loops once more.
-fn dependents(passive: &Passive, candidates: usize) -> Vec<BTreeSet<usize>> {
-    let mut behind: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); passive.blocks.len()];
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum LoopPart {
+    /// On entry and of rounds.
+    Whole,
+    Entry,
+    Round,
+}
+
+/// What checks belong to that are about invariants of loops; `entry_first`: those on entry are asked for apart, first.
+fn tasks(passive: &Passive, entry_first: bool) -> Vec<Option<Task>> {
+    let part = |part| if entry_first { part } else { LoopPart::Whole };
+    let task = |kind: &CheckKind| match *kind {
+        CheckKind::Entry(number) => Some(Task { number, part: part(LoopPart::Entry) }),
+        CheckKind::Maintenance(number) => Some(Task { number, part: part(LoopPart::Round) }),
+        CheckKind::Assertion => None,
+    };
+    passive.checks.iter().map(|check| task(&check.kind)).collect()
+}
+
+/// For each candidate, what is checked behind a place that assumes it: the rounds of its own loop, what comes after that,
+/// and heads around it, whose witnesses run inner loops once more.
+fn dependents(passive: &Passive, tasks: &[Option<Task>], candidates: usize) -> Vec<BTreeSet<Task>> {
+    let mut behind: Vec<BTreeSet<Task>> = vec![BTreeSet::new(); passive.blocks.len()];
     let mut dependents = vec![BTreeSet::new(); candidates];
     for (b, block) in passive.blocks.iter().enumerate().rev() {
-        let mut loops: BTreeSet<usize> = block.successors.iter().flat_map(|&s| behind[s].clone()).collect();
-        loops.extend(block.items.iter().filter_map(|item| match item {
-            PassiveItem::Check(i) => loop_of(passive, *i),
-            PassiveItem::Assume { .. } => None,
-        }));
-        for item in &block.items {
-            if let PassiveItem::Assume { candidate: Some(candidate), .. } = item {
-                dependents[*candidate].extend(&loops);
+        let mut here: BTreeSet<Task> = block.successors.iter().flat_map(|&s| behind[s].clone()).collect();
+        for item in block.items.iter().rev() {
+            match item {
+                PassiveItem::Check(i) => here.extend(tasks[*i]),
+                PassiveItem::Assume { candidate: Some(candidate), .. } => dependents[*candidate].extend(&here),
+                PassiveItem::Assume { .. } => {}
             }
         }
-        behind[b] = loops;
+        behind[b] = here;
     }
     dependents
 }
@@ -266,16 +285,16 @@ impl<'a> Search<'a> {
     /// Asks for the checks of each loop apart, and again where facts that they rely on are gone.
     fn loop_by_loop(&mut self, passive: &mut Passive) {
         let begin = Instant::now();
-        let dependents = dependents(passive, self.fates.len());
-        let mut open: BTreeSet<usize> = (0..passive.loops.len()).collect();
+        let tasks = tasks(passive, self.start.remainders.is_some());
+        let dependents = dependents(passive, &tasks, self.fates.len());
+        let mut open: BTreeSet<Task> = tasks.iter().flatten().copied().collect();
         let mut asked = 0;
-        while let Some(number) = open.pop_first() {
+        while let Some(task) = open.pop_first() {
             self.iteration += 1;
             asked += 1;
             let before = self.fates.clone();
-            if self.ask_loop(passive, number) {
-                open.insert(number);
-            }
+            let checks = self.open_checks(passive).filter(|&check| tasks[check] == Some(task)).collect();
+            self.ask_for(passive, task.number, checks);
             let fates = self.fates.iter().zip(&before).enumerate();
             let dropped = fates.filter(|(_, (now, before))| now != before).map(|(candidate, _)| candidate);
             open.extend(dropped.flat_map(|candidate| &dependents[candidate]));
@@ -284,19 +303,18 @@ impl<'a> Search<'a> {
         log::debug!("houdini: {loops} loops, asked for {asked} times, {time} ms");
     }
 
-    /// Asks for the checks of a loop; whether some of them failed.
-    fn ask_loop(&mut self, passive: &mut Passive, number: usize) -> bool {
-        let open = self.open_checks(passive).filter(|&i| loop_of(passive, i) == Some(number));
+    /// Asks for some checks of a loop.
+    fn ask_for(&mut self, passive: &mut Passive, number: usize, checks: BTreeSet<usize>) {
         let is_round =
             |i: &usize| passive.checks[*i].kind == CheckKind::Maintenance(number) && !self.global.contains(i);
-        let (rounds, mut left): (BTreeSet<usize>, BTreeSet<usize>) = open.partition(is_round);
+        let (rounds, mut left): (BTreeSet<usize>, BTreeSet<usize>) = checks.into_iter().partition(is_round);
         let global = self.not_local(passive, number, rounds);
         left.extend(&global);
         self.global.extend(global);
         if multiplies(passive) {
             left = self.doubtful(passive, left, From::Start);
         }
-        self.refute(passive, left)
+        self.refute(passive, left);
     }
 
     /// The checks of a round that do not follow from the invariants of the loop alone. Whatever
@@ -304,6 +322,7 @@ impl<'a> Search<'a> {
     fn not_local(&mut self, passive: &mut Passive, number: usize, checks: BTreeSet<usize>) -> BTreeSet<usize> {
         let mut are_doubtful = multiplies(passive);
         let mut local = if are_doubtful { self.doubtful(passive, checks, From::Head(number)) } else { checks };
+        local = self.by_sums_and_bits(passive, local, number);
         let mut left = BTreeSet::new();
         while !local.is_empty() {
             log::debug!("houdini, loop {number}: {} checks of a round", local.len());
@@ -354,6 +373,43 @@ impl<'a> Search<'a> {
         doubtful
     }
 
+    /// The checks of a round that are proved neither over integers without what is known of low bits nor, where they are about
+    /// those, over bit-vectors.
+    fn by_sums_and_bits(&self, passive: &mut Passive, checks: BTreeSet<usize>, number: usize) -> BTreeSet<usize> {
+        let has_both = [Encoding::Integers, Encoding::BitVectors].iter().all(|one| self.encodings.contains(one));
+        let Some(remainders) = self.start.remainders.as_ref().filter(|_| has_both) else { return checks };
+        let by_sums =
+            |query: Query| Query { encoding: Encoding::Integers, ..query }.without(remainders).ask(self.budget);
+        let left = self.left(passive, checks, From::Head(number), by_sums);
+        let is_remainder = |check: &usize| passive.checks[*check].candidate.is_some_and(|c| remainders[c]);
+        let (of_bits, mut left): (BTreeSet<usize>, BTreeSet<usize>) = left.into_iter().partition(is_remainder);
+        let by_bits = |query: Query| Query { encoding: Encoding::BitVectors, ..query }.ask(self.budget);
+        left.extend(self.left(passive, of_bits, From::Head(number), by_bits));
+        left
+    }
+
+    /// The checks that are not proved in a way to ask.
+    fn left(
+        &self,
+        passive: &mut Passive,
+        mut open: BTreeSet<usize>,
+        from: From,
+        ask: impl Fn(Query) -> Reply,
+    ) -> BTreeSet<usize> {
+        let mut left = BTreeSet::new();
+        while !open.is_empty() {
+            match ask(self.query(passive, from, &open)) {
+                Reply::Proved => break,
+                Reply::Refuted(Model { failing, .. }) if !failing.is_empty() => {
+                    open.retain(|check| !failing.contains(check));
+                    left.extend(failing);
+                }
+                _ => left.append(&mut open),
+            }
+        }
+        left
+    }
+
     /// A query under what is kept so far.
     fn query<'q>(&self, program: &'q mut Passive, from: From, goal: &'q BTreeSet<usize>) -> Query<'q> {
         let keep = self.fates.iter().map(|fate| *fate == Fate::Kept).collect();
@@ -363,13 +419,12 @@ impl<'a> Search<'a> {
     }
 
     /// Asks for checks at once, and for each apart where that has no answer: shortly first, then with
-    /// more patience for those that need it. False when nothing was dropped (then all are inductive).
-    fn refute(&mut self, passive: &mut Passive, mut open: BTreeSet<usize>) -> bool {
-        let mut dropped = false;
-        loop {
+    /// more patience for those that need it.
+    fn refute(&mut self, passive: &mut Passive, mut open: BTreeSet<usize>) {
+        while !open.is_empty() {
             match self.answer(passive, &open, EFFORT) {
-                Reply::Proved => return dropped,
-                Reply::Refuted(model) if self.drop_failing(passive, &model.failing) => dropped = true,
+                Reply::Proved => return,
+                Reply::Refuted(model) if self.drop_failing(passive, &model.failing) => {}
                 _ => break,
             }
             let still_open: BTreeSet<usize> = self.open_checks(passive).collect();
@@ -382,23 +437,18 @@ impl<'a> Search<'a> {
                 }
                 if self.budget.is_over() {
                     self.drop(passive, check, false);
-                    dropped = true;
                     continue;
                 }
                 match self.answer(passive, &BTreeSet::from([check]), effort) {
                     Reply::Proved => {}
-                    Reply::Refuted(model) if self.drop_failing(passive, &model.failing) => dropped = true,
+                    Reply::Refuted(model) if self.drop_failing(passive, &model.failing) => {}
                     _ if effort == SHORT_EFFORT => {
                         open.insert(check);
                     }
-                    _ => {
-                        self.drop(passive, check, false);
-                        dropped = true;
-                    }
+                    _ => self.drop(passive, check, false),
                 }
             }
         }
-        dropped
     }
 
     /// Asks in the encoding that answered last, then in the other.
@@ -519,6 +569,7 @@ mod tests {
             known: vec![false; 2],
             twins: vec![0, 1],
             relied: &|_| false,
+            remainders: None,
             encodings: &[Encoding::BitVectors],
             budget: Budget::new(Effort::seconds(20)),
             log: &Log::default(),

@@ -10,6 +10,7 @@
 pub mod candidates;
 pub(crate) mod ghosts;
 pub mod houdini;
+mod origins;
 pub(crate) mod reify;
 mod sightings;
 pub(crate) mod simulate;
@@ -22,6 +23,7 @@ use crate::ivl;
 use crate::ivl::ast::{BinaryOp, ExprKind, ExprRef, Name, Procedure, Program, Stmt, StmtKind, Thread, Transfer, Type};
 use crate::ivl::bv;
 use crate::ivl::claim::{Claim, Inferred, Premise, Probe};
+use crate::ivl::visit::{self, Visitor};
 use crate::order::Order;
 use crate::solver::Encoding;
 use crate::span::Span;
@@ -43,6 +45,29 @@ pub struct Annotated {
     pub candidates: Vec<Candidate>,
     /// Loops with their ghosts.
     pub loops: Vec<LoopGhosts>,
+}
+
+impl Annotated {
+    /// Where some loop goes on where another one ended, with several of its rounds at once: of each candidate, whether it is
+    /// about low bits, which over integers are remainders.
+    pub(crate) fn remainders(&self) -> Option<Vec<bool>> {
+        let are_split = self.candidates.iter().any(|candidate| candidate.family == candidates::OF_SPLIT_LOOPS);
+        are_split.then(|| self.candidates.iter().map(|candidate| has_remainder(&candidate.expr)).collect())
+    }
+}
+
+/// Whether an expression takes a remainder or some of the bits of a value.
+fn has_remainder(e: &ExprRef) -> bool {
+    struct Find(bool);
+    impl Visitor for Find {
+        fn expr(&mut self, e: &ExprRef) {
+            self.0 |= matches!(e.kind, ExprKind::Extract { .. } | ExprKind::Binary(BinaryOp::Mod, ..));
+            visit::walk_expr(self, e);
+        }
+    }
+    let mut find = Find(false);
+    find.expr(e);
+    find.0
 }
 
 /// Adds ghosts, candidates and witnesses.

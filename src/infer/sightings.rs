@@ -102,6 +102,23 @@ impl Watch {
     }
 }
 
+/// The logged accesses, each with the log of its array, its first byte and how many there are.
+pub(super) fn logged(passive: &mut Passive, log: &Log) -> Vec<(ArrayLog, Term, u128)> {
+    let constant = |name: &Name| passive.constants.iter().find(|(n, _)| n == name).map(|(_, t)| *t);
+    let Some(tracked) = constant(&log.tracked_site()) else { return Vec::new() };
+    let logs: Vec<(Term, &ArrayLog)> = log.arrays().filter_map(|log| Some((constant(&log.watched)?, log))).collect();
+    let watched: Vec<Term> = logs.iter().map(|(watched, _)| *watched).collect();
+    let mut logged = Vec::new();
+    for place in places(&passive.terms, tracked, &watched) {
+        let log = logs.iter().find(|(watched, _)| *watched == place.watched).map(|(_, log)| (*log).clone());
+        let offset = passive.terms.bv_sub(place.watched, place.distance);
+        if let (Some(log), Some(bytes)) = (log, passive.terms.bv_value(place.width)) {
+            logged.push((log, offset, bytes));
+        }
+    }
+    logged
+}
+
 fn places(terms: &Terms, tracked: Term, watched: &[Term]) -> Vec<Place> {
     (0..terms.len()).flat_map(|t| places_in(terms, Term(t as u32), tracked, watched)).collect()
 }

@@ -264,6 +264,7 @@ impl Proof {
                         let checks: Vec<usize> = std::mem::take(&mut tried).into_iter().collect();
                         parts.extend(checks.chunks(PART).rev().map(|part| part.iter().copied().collect()));
                     }
+                    _ if encoding == Encoding::Integers && by_bounds(inference, number, &tried, budget) => break,
                     _ => tried.clear(),
                 }
             }
@@ -271,6 +272,14 @@ impl Proof {
         }
         proved
     }
+}
+
+/// Whether assertions are proved from the head of a loop without what is known of low bits: over integers those are
+/// remainders, a burden where threads keep apart by bounds.
+fn by_bounds(inference: &mut Inference, number: usize, goal: &BTreeSet<usize>, budget: Budget) -> bool {
+    let Some(remainders) = inference.annotated.remainders() else { return false };
+    let query = inference.query(From::Head(number), goal).without(&remainders);
+    matches!(Query { encoding: Encoding::Integers, most: REGION, ..query }.ask(budget), Reply::Proved)
 }
 
 /// Asks for assertions from the start.

@@ -129,6 +129,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) uniform_barriers: bool,
     /// Encodings to try, in order.
     pub(crate) encodings: &'a [Encoding],
+    /// How many of them are tried. Loops that a compiler made of one are about sums and about bits: their proofs have all.
+    pub(crate) tries: usize,
     /// What all tries may spend.
     pub(crate) effort: Effort,
     /// Families of candidates that are not tried.
@@ -216,15 +218,20 @@ impl<'a> Tries<'a> {
 
     fn attempt(&mut self) -> Result<PairOutcome, Diagnostic> {
         let (budget, first_failure) = (Budget::new(self.plan.effort), self.plan.first_failure);
-        let (encodings, step) = (self.encodings.clone(), self.step);
+        let step = self.step;
         let Plan { uniform_barriers, omitted, .. } = self.plan;
-        let annotated = infer::annotate(self.two, uniform_barriers, encodings[step], omitted)?;
+        let annotated = infer::annotate(self.two, uniform_barriers, self.encodings[step], omitted)?;
+        let remainders = annotated.remainders();
+        let encodings = match remainders {
+            Some(_) => self.encodings.clone(),
+            None => self.encodings.iter().copied().take(self.plan.tries).collect(),
+        };
         let mut passive = infer::passive_of(&annotated.program, &annotated.procedure)?;
         let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
         let known = annotated.candidates.iter().map(|c| self.earlier.kept.contains(c)).collect();
         let twins = candidates::twins(&annotated.candidates);
         let (relied, log) = (&|i: usize| relied[i], &self.two.log);
-        let start = houdini::Start { known, twins, relied, encodings: &encodings[step..], budget, log };
+        let start = houdini::Start { known, twins, relied, remainders, encodings: &encodings[step..], budget, log };
         let before = effort::spent();
         let mut search = Search::begin(&mut passive, &start);
         let is_hard = !search.is_over() || effort::spent() - before > SOON;
@@ -298,7 +305,7 @@ impl Iterator for Tries<'_> {
     type Item = Result<PairOutcome, Diagnostic>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.is_done || self.step >= self.encodings.len() {
+        if self.is_done || self.step >= self.encodings.len().min(self.plan.tries) {
             return None;
         }
         let start = effort::spent();

@@ -30,6 +30,8 @@ pub(crate) struct Question<'a> {
     pub(crate) options: twothread::Options,
     /// Encodings to try, in order.
     pub(crate) encodings: &'a [Encoding],
+    /// How many of them are tried.
+    pub(crate) tries: usize,
     /// What the proof of each pair may spend.
     pub(crate) effort: Effort,
     /// Families of candidate invariants that are not tried.
@@ -55,12 +57,11 @@ impl Question<'_> {
     /// The tries to prove a pair.
     pub(crate) fn tries<'t>(&'t self, two: &'t TwoThread) -> Tries<'t> {
         let uniform_barriers = two.pair == Pair::SameBlock && !self.options.rules.exited_threads_ok;
-        let Question { encodings, effort, omitted, first_failure, .. } = *self;
+        let Question { encodings, tries, effort, omitted, first_failure, .. } = *self;
         let writes_out = !first_failure;
-        Tries::new(
-            two,
-            Plan { uniform_barriers, encodings, effort, omitted, first_failure, writes_out, in_parts: false },
-        )
+        let plan =
+            Plan { uniform_barriers, encodings, tries, effort, omitted, first_failure, writes_out, in_parts: false };
+        Tries::new(two, plan)
     }
 }
 

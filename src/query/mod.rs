@@ -84,6 +84,12 @@ pub(crate) fn nothing(_: &Passive, _: Term) -> Vec<Term> {
 }
 
 impl Query<'_> {
+    /// The same without some of the candidates, marked as such.
+    pub(crate) fn without(mut self, left_out: &[bool]) -> Self {
+        self.keep.iter_mut().zip(left_out).for_each(|(keep, is_left_out)| *keep &= !is_left_out);
+        self
+    }
+
     /// Asks.
     pub(crate) fn ask(&mut self, budget: Budget) -> Reply {
         let walked = self.part().wanted(self.program);

@@ -7,7 +7,7 @@
 //! Reference: gpuverify-notes section 4 (`loopCounterIsStrided`).
 
 use super::{View, affine};
-use crate::ivl::ast::{Thread, Type};
+use crate::ivl::ast::{ExprRef, Name, Thread, Type};
 use crate::ivl::bv;
 use crate::vcgen::term::{Node, Term, Terms};
 
@@ -25,15 +25,30 @@ pub(super) fn propose(view: &mut View) {
                 continue;
             }
             let entry = view.on_entry(&variable, &ty);
-            let here = bv::var(variable, ty.clone());
-            let low = |e| bv::extract(e, kept, 0);
-            view.propose("congruence", bv::eq(low(here), low(entry)));
+            let here = bv::var(variable.clone(), ty.clone());
+            let low = |e, bits| bv::extract(e, bits, 0);
+            view.propose("congruence", bv::eq(low(here.clone(), kept), low(entry, kept)));
+            since_first_loop(view, &variable, here);
         }
     }
 }
 
+/// The same for the remainder that the register had before the first loop that moves it.
+fn since_first_loop(view: &mut View, variable: &Name, here: ExprRef) {
+    let Some(origins) = view.origins else { return };
+    let (Some(&head), Some(&entry)) = (view.cut.at_head.get(variable), view.cut.entry.get(variable)) else { return };
+    let (kept, origin) = (origins.kept(view.terms, head), origins.of(view.terms, head));
+    if 0 < kept
+        && kept < bv::width(&here)
+        && let Some(origin) = origin.filter(|origin| *origin != entry)
+        && let Some(origin) = view.reify(origin)
+    {
+        view.propose("congruence", bv::eq(bv::extract(here, kept, 0), bv::extract(origin, kept, 0)));
+    }
+}
+
 /// How many low bits of a term are zero for certain.
-fn zero_bits(terms: &Terms, term: Term) -> u32 {
+pub(crate) fn zero_bits(terms: &Terms, term: Term) -> u32 {
     let width = terms.width(term);
     match terms.node(term) {
         Node::BvConst { value, .. } => value.trailing_zeros().min(width),

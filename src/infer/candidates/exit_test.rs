@@ -19,17 +19,9 @@ use foldhash::HashMap;
 pub(super) fn propose(view: &mut View) {
     for thread in Thread::BOTH {
         let Some(stay) = view.stay(thread) else { continue };
-        let conditions = view.terms.conjuncts(stay);
         let map = to_next_head(view, thread);
-        for condition in conditions {
-            // Updated values first (they may be any expression), then the head values of affine ones.
-            let mut carried = map.carried.clone();
-            let marked = view.terms.substitute(condition, &mut carried);
-            let mut shifted = map.shifted.clone();
-            let renamed = view.terms.substitute(marked, &mut shifted);
-            let mut unmarked = map.unmarked.clone();
-            let renamed = view.terms.substitute(renamed, &mut unmarked);
-            let Some(expr) = view.reify(renamed) else { continue };
+        for test in tests(view, stay, &map) {
+            let Some(expr) = view.reify(test) else { continue };
             let active = view.active(thread);
             let later = bv::op(BinaryOp::Lt, bv::int(0), view.ghosts.counter());
             for bound in strict_bounds(&expr) {
@@ -40,6 +32,25 @@ pub(super) fn propose(view: &mut View) {
         }
         left(view, thread, stay, &map);
     }
+}
+
+/// What an active thread that stays knows at the next head.
+pub(super) fn at_next_head(view: &mut View, thread: Thread) -> Vec<Term> {
+    let Some(stay) = view.stay(thread) else { return Vec::new() };
+    let map = to_next_head(view, thread);
+    tests(view, stay, &map)
+}
+
+/// The conjuncts of a condition at the end of a round, in terms of the next head.
+fn tests(view: &mut View, stay: Term, map: &NextHead) -> Vec<Term> {
+    let conditions = view.terms.conjuncts(stay);
+    let at_head = |condition: Term| {
+        // Updated values first (they may be any expression), then the head values of affine ones.
+        let marked = view.terms.substitute(condition, &mut map.carried.clone());
+        let renamed = view.terms.substitute(marked, &mut map.shifted.clone());
+        view.terms.substitute(renamed, &mut map.unmarked.clone())
+    };
+    conditions.into_iter().map(at_head).collect()
 }
 
 /// Compilers turn `i < n` into `i != n`; on which side i stays is for Houdini to find out.

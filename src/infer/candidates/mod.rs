@@ -16,14 +16,17 @@ mod exit_test;
 mod frame;
 mod geometric;
 mod groups;
+mod logged;
 mod objects;
 mod pending;
+mod remainder;
 mod rotation;
 mod round;
 mod steps;
 mod warp;
 
 use super::ghosts::LoopGhosts;
+use super::origins::Origins;
 use super::reify::Names;
 use super::walks::Walk;
 use crate::ivl::ast::{ExprKind, ExprRef, Name, Thread, Type};
@@ -36,6 +39,11 @@ use crate::vcgen::passive::{CutLoop, Passive};
 use crate::vcgen::term::{Node, Sort, Term, Terms};
 use foldhash::{HashMap, HashSet};
 use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) use congruence::zero_bits;
+
+/// A family that is proposed only where a compiler made several loops of one.
+pub(super) const OF_SPLIT_LOOPS: &str = "remainder";
 
 /// Families that are proposed together.
 pub(crate) struct Family {
@@ -58,7 +66,9 @@ pub(crate) const FAMILIES: &[Family] = &[
     Family { names: &["frame"], propose: frame::propose },
     Family { names: &["geometric", "geometric-left", "power-of-two"], propose: geometric::propose },
     Family { names: &["groups"], propose: groups::propose },
+    Family { names: &["logged"], propose: logged::propose },
     Family { names: &["objects"], propose: objects::propose },
+    Family { names: &["remainder"], propose: remainder::propose },
     Family { names: &["rotation"], propose: rotation::propose },
     Family { names: &["round"], propose: round::propose },
     Family { names: &["pending"], propose: pending::propose },
@@ -92,6 +102,14 @@ pub(crate) struct View<'a> {
     pub(crate) index: usize,
     /// Registers that move by one stride in several loops.
     pub(crate) walks: &'a [Walk],
+    /// The steps by which loops move registers.
+    pub(crate) steps: &'a remainder::Steps,
+    /// Where values come from, if loops go on where others ended.
+    pub(crate) origins: Option<&'a Origins>,
+    /// The kernel's parameters.
+    pub(crate) parameters: &'a [Term],
+    /// Where logged accesses start from.
+    pub(crate) starts: &'a [logged::Start],
     /// Names of values at the head.
     pub(crate) names: Names,
     /// Variables worth an invariant, without the thread suffix, with their type.
@@ -124,6 +142,12 @@ impl View<'_> {
         if !self.found.iter().any(|f| f.1 == expr) {
             self.found.push((family, expr));
         }
+    }
+
+    /// Whether a value may be a bound of the author's: no id, and no size of the launch.
+    pub(crate) fn may_be_bound(&self, value: Term) -> bool {
+        let ranged = self.terms.symbol_of(value).is_some_and(|symbol| symbol.range.is_some());
+        !ranged || self.parameters.contains(&value)
     }
 
     /// `v_active$t == head`
@@ -221,8 +245,11 @@ pub(crate) fn find(
     let relevant = relevant_symbols(passive);
     let mut candidates = Vec::new();
     let mut snapshots = vec![BTreeSet::new(); ghosts.len()];
-    let (terms, loops) = (&mut passive.terms, &passive.loops);
-    for cut in loops {
+    let steps = remainder::steps(&mut passive.terms, &passive.loops);
+    let origins = if remainder::is_split(&steps) { Some(Origins::new(passive)) } else { None };
+    let starts = origins.as_ref().map(|origins| logged::starts(passive, origins, &two.log)).unwrap_or_default();
+    let Passive { terms, loops, parameters, .. } = &mut *passive;
+    for cut in &*loops {
         let Some(index) = ghosts.iter().position(|g| g.head == cut.head) else { continue };
         let (mut variables, mut dead) = (loop_variables(terms, cut, &relevant), BTreeMap::new());
         for name in &ghosts[index].dead {
@@ -235,6 +262,10 @@ pub(crate) fn find(
             ghosts: &ghosts[index],
             index,
             walks,
+            steps: &steps,
+            origins: origins.as_ref(),
+            parameters,
+            starts: &starts,
             names,
             variables,
             dead,
