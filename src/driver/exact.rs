@@ -306,8 +306,12 @@ fn prove(report: &mut KernelReport, proved: Proved, (asked, geometry): (Geometry
     report.assumptions.extend(stated::by_rules(options.rules));
     let params = options.params.iter().map(|setting| format!("`{}` is {} (--param)", setting.name, setting.value));
     report.assumptions.extend(params);
-    let tensors = options.tensors.iter().map(|(name, tensor)| format!("`{name}` is {tensor} (--tensor)"));
-    report.assumptions.extend(tensors);
+    report.assumptions.extend(given_tensors(options));
     let Proved { instructions, generations, blocks_alike, .. } = proved;
     report.exact = Some(Exact { instructions, generations, blocks_alike });
+}
+
+/// The tensor maps that the user gave.
+pub(super) fn given_tensors(options: &Options) -> impl Iterator<Item = String> + '_ {
+    options.tensors.iter().map(|(name, tensor)| format!("`{name}` is {tensor} (--tensor)"))
 }

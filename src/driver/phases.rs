@@ -57,7 +57,8 @@ pub(super) fn or_phases(
                 Ok(report) if matches!(report.verdict, Verdict::Verified | Verdict::VerifiedWhen) => {
                     let Checked { accesses, barriers, .. } = proved.checked;
                     let checked = Checked { accesses, barriers, ..report.checked };
-                    Ok(under(KernelReport { checked, ..report }, condition(&proved, module, entry)))
+                    let report = KernelReport { checked, ..report };
+                    Ok(under(report, &proved, condition(&proved, module, entry), options))
                 }
                 _ => because(answer, "races of global memory are not excluded"),
             }
@@ -71,10 +72,17 @@ pub(super) fn or_phases(
 }
 
 /// The report, with what the part in `phases` takes for granted, and its condition if there is one.
-fn under(mut report: KernelReport, condition: Option<String>) -> KernelReport {
+fn under(
+    mut report: KernelReport,
+    proved: &Proved,
+    condition: Option<String>,
+    options: &Options,
+) -> KernelReport {
     if !report.assumptions.iter().any(|assumption| assumption == DISJOINT) {
         report.assumptions.insert(0, DISJOINT.to_string());
     }
+    report.assumptions.extend(proved.assumptions.iter().cloned());
+    report.assumptions.extend(exact::given_tensors(options));
     if let Some(condition) = condition {
         report.conditions.push(condition);
         report.verdict = Verdict::VerifiedWhen;
@@ -147,8 +155,11 @@ fn prove(program: &Program, module: &Module, entry: &str, options: &Options) -> 
     let settings = options.known_params.iter().chain(&options.params);
     let found = settings.filter_map(|setting| Some((kernel.parameter_or_position(&setting.name)?, setting.value)));
     let given: BTreeMap<usize, i128> = found.collect();
+    let found = options.tensors.iter();
+    let found = found.filter_map(|(key, tensor)| Some((kernel.parameter_or_position(key)?, tensor.clone())));
+    let tensors = found.collect();
     let dynamic_shared = options.dynamic_shared.unwrap_or(DYNAMIC_SHARED);
-    let question = Question { module, number, block: [x, y, z], given: &given, dynamic_shared };
+    let question = Question { module, number, block: [x, y, z], given: &given, tensors: &tensors, dynamic_shared };
     match phases::decide(&question).map_err(|diagnostic| Open::Refused(vec![diagnostic]))? {
         Phases::Proved(proved) => Ok(*proved),
         Phases::Open(reasons) => Err(Open::Asked(reasons)),

@@ -7,7 +7,7 @@
 use super::access::{self, Target};
 use super::decode::{Access, BulkOperation, Moves, Program, SHARED_BITS};
 use super::outcome::{BarrierMisuse, Fault, FaultKind};
-use super::tensor::{self, TensorMap};
+use super::tensor::{self, BOX_UNIT, TensorMap};
 use super::thread::Thread;
 use super::values::atomic::atomic;
 use super::values::mask;
@@ -20,9 +20,6 @@ const UNIT: u32 = 16;
 
 /// A tensor map is two times so many bytes, and starts at a multiple of them.
 const MAP_ALIGNMENT: u32 = 64;
-
-/// A box in shared memory starts at a multiple of so many bytes.
-const BOX_UNIT: u64 = 128;
 
 /// Bytes that lie one behind the other at both ends.
 #[derive(Clone, Copy, Debug)]

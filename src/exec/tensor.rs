@@ -31,6 +31,9 @@ pub(super) const LARGEST_STEP: u64 = 8;
 /// Rows, strides and addresses are multiples of so many bytes.
 const UNIT: u64 = 16;
 
+/// A box in shared memory starts at a multiple of so many bytes.
+pub(super) const BOX_UNIT: u64 = 128;
+
 /// Sizes and strides in bytes are below these.
 pub(super) const LARGEST_SIZE: u64 = 1 << 32;
 pub(super) const LARGEST_STRIDE: u64 = 1 << 40;
@@ -67,7 +70,7 @@ pub(super) struct Part {
 
 impl TensorMap {
     /// Number of dimensions.
-    pub(super) fn rank(&self) -> usize {
+    pub(crate) fn rank(&self) -> usize {
         self.sizes.len()
     }
 
@@ -85,6 +88,20 @@ impl TensorMap {
     /// Bytes of a box in shared memory, parts outside of the tensor included.
     pub(super) fn box_bytes(&self) -> u64 {
         self.counts().iter().product::<u64>() * u64::from(self.ty.bytes())
+    }
+
+    /// The same, if it has all bytes behind its start, wherever that is.
+    pub(crate) fn whole_box(&self) -> Option<u32> {
+        self.check().ok()?;
+        let bytes = self.box_bytes();
+        let is_whole = |start: u64| {
+            let mut parts = self.parts(&vec![0; self.rank()], start);
+            parts.sort_by_key(|part| part.offset);
+            parts.iter().try_fold(0, |end, part| (part.offset == end).then_some(end + part.bytes)) == Some(bytes)
+        };
+        let repeats = 8 * self.swizzle.max(UNIT);
+        let starts = (0..repeats).step_by(BOX_UNIT as usize);
+        if starts.into_iter().all(is_whole) { u32::try_from(bytes).ok() } else { None }
     }
 
     /// What stands for an element outside of the tensor: eight bytes of them.
@@ -258,7 +275,7 @@ impl TensorMap {
     }
 
     /// The map that these bytes are, if they are one.
-    pub(super) fn decoded(bytes: &[u8]) -> Option<TensorMap> {
+    pub(crate) fn decoded(bytes: &[u8]) -> Option<TensorMap> {
         // Maps that the kernel makes start with what was there.
         let (_, rest) = bytes.split_at_checked(MARK.len())?;
         let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte));

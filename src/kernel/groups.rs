@@ -59,6 +59,8 @@ pub(super) fn has_groups(cfg: &Cfg) -> bool {
 impl Lowering<'_> {
     pub(super) fn asynchronous(&mut self, name: &str, operation: &AsyncOp) {
         match operation {
+            // `phases` refuses it unless nothing is written to the tensor that it reads.
+            AsyncOp::Tensor(_) if self.options.rules.global_only => {}
             AsyncOp::Arrive { .. } | AsyncOp::Remote(_) | AsyncOp::Tensor(_) => self.without_model(name, ASYNC),
             AsyncOp::Bulk(copy) => self.bulk_copy(name, copy),
             AsyncOp::BulkCommit => self.commit_bulk(name),

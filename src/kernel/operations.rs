@@ -130,6 +130,7 @@ impl<'a> Lowering<'a> {
             Op::Async { name, operation } => self.asynchronous(name, operation),
             Op::Object { name, usage } => self.object(name, usage),
             Op::ClusterBarrier { name, .. } => self.without_model(name, CLUSTER),
+            Op::Registers { .. } if self.options.rules.global_only => {}
             Op::Registers { name, .. } => self.without_model(name, REGISTERS),
             Op::Nothing { .. } => {}
             Op::Unsupported { name, reason } => self.without_model(name, reason),

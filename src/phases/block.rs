@@ -11,10 +11,16 @@
 //! known to be over by who knows that the phase is complete that it tells.
 
 use super::event::{Action, Event, Refusal, Why};
+use super::products::{Products, WarpGroup};
+use std::cell::Cell as Flag;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// What is known, by unit.
 pub(super) type Clock = Vec<u32>;
+
+/// What threads tell each other: the clocks of [`Known`] but for the last one.
+pub(super) type Told = [Clock; 3];
 
 /// Bytes that are told apart. An access of a part of a cell is one of the cell.
 pub(super) const CELL: u32 = 4;
@@ -49,8 +55,18 @@ pub(super) struct Known {
     pub(super) order: Clock,
     /// Of that, what threads had done before fences for the asynchronous proxy of their own.
     pub(super) fenced: Clock,
+    /// What is earlier in time, though not before in causality order. Empty where nothing is.
+    pub(super) time: Clock,
     /// What it knew itself at such a fence.
     pub(super) at_fence: Clock,
+}
+
+impl Known {
+    /// How much of a unit is earlier, be it in time.
+    pub(super) fn in_time(&self, unit: u32) -> u32 {
+        let unit = unit as usize;
+        self.order[unit].max(self.time.get(unit).copied().unwrap_or(0))
+    }
 }
 
 /// A wait that ended.
@@ -75,11 +91,11 @@ pub(super) struct Object {
     pub(super) phase: u32,
     /// Who initialised it, and when.
     pub(super) by: (u32, u32),
-    /// Who came to the open phase, with what it knew; copies tell nothing.
+    /// Who came to the open phase, with what was earlier in time; copies tell nothing.
     pub(super) came: Vec<(u32, Clock)>,
     /// What arrivals of the open phase, and of the one before, release.
-    pub(super) open: [Clock; 2],
-    pub(super) complete: [Clock; 2],
+    pub(super) open: Told,
+    pub(super) complete: Told,
     pub(super) waited: Vec<Waited>,
     /// The last phase to which a copy brought bytes.
     pub(super) brought: Option<(u32, u32)>,
@@ -92,7 +108,7 @@ pub(super) struct Barrier {
     pub(super) count: Option<u32>,
     pub(super) warps: Vec<u32>,
     pub(super) waiting: Vec<u32>,
-    pub(super) open: [Clock; 2],
+    pub(super) open: Told,
     /// The first instruction of the generation.
     pub(super) code: u32,
 }
@@ -110,6 +126,10 @@ pub(super) enum Status {
         at: u32,
         phases: u32,
     },
+    /// Until its warp group has started so many products.
+    Products {
+        last: u32,
+    },
     Exited,
 }
 
@@ -126,6 +146,11 @@ pub(super) struct Block {
     pub(super) objects: BTreeMap<u32, Object>,
     pub(super) barriers: Vec<Barrier>,
     pub(super) cells: BTreeMap<u32, Cell>,
+    /// Empty where nothing starts products.
+    pub(super) groups: Vec<WarpGroup>,
+    pub(super) products: Vec<Products>,
+    /// Whether something rests on order in time; of all blocks that were made of this one.
+    pub(super) in_time: Rc<Flag<bool>>,
 }
 
 pub(super) type Result<T> = std::result::Result<T, Refusal>;
@@ -136,15 +161,18 @@ pub(super) fn raise(to: &mut Clock, from: &Clock) {
 
 impl Block {
     /// `objects`: the offsets of all barrier objects.
-    pub(super) fn new(threads: u32, objects: impl Iterator<Item = u32>) -> Block {
+    pub(super) fn new(threads: u32, objects: impl Iterator<Item = u32>, has_products: bool) -> Block {
         let units: BTreeMap<u32, u32> = objects.zip(threads + BARRIERS..).collect();
-        let all = (threads + BARRIERS) as usize + units.len();
+        let first = threads + BARRIERS + units.len() as u32;
+        let groups = if has_products { WarpGroup::all(first, threads) } else { Vec::new() };
+        let all = first as usize + groups.len();
+        let time = vec![0; if has_products { all } else { 0 }];
         let known = |thread: u32| {
             let mut order = vec![0; all];
             order[thread as usize] = 1;
-            Known { order, fenced: vec![0; all], at_fence: vec![0; all] }
+            Known { order, fenced: vec![0; all], time: time.clone(), at_fence: vec![0; all] }
         };
-        let barrier = Barrier { open: [vec![0; all], vec![0; all]], ..Barrier::default() };
+        let barrier = Barrier { open: [vec![0; all], vec![0; all], time.clone()], ..Barrier::default() };
         Block {
             threads,
             units,
@@ -155,11 +183,20 @@ impl Block {
             objects: BTreeMap::new(),
             barriers: vec![barrier; BARRIERS as usize],
             cells: BTreeMap::new(),
+            groups,
+            products: vec![Products::default(); if has_products { threads as usize } else { 0 }],
+            in_time: Rc::default(),
         }
     }
 
     pub(super) fn units(&self) -> usize {
-        self.threads as usize + BARRIERS as usize + self.units.len()
+        self.threads as usize + BARRIERS as usize + self.units.len() + self.groups.len()
+    }
+
+    /// What tells nothing.
+    pub(super) fn nothing(&self) -> Told {
+        let all = self.units();
+        [vec![0; all], vec![0; all], vec![0; if self.groups.is_empty() { 0 } else { all }]]
     }
 
     /// How much each unit has counted.
@@ -173,6 +210,9 @@ impl Block {
         }
         for object in self.objects.values() {
             counts[object.unit as usize] = object.phase;
+        }
+        for group in &self.groups {
+            counts[group.unit as usize] = group.threads.clone().map(|one| self.products[one].started).max().unwrap_or(0);
         }
         counts
     }
@@ -237,6 +277,10 @@ impl Block {
                 known.order[thread as usize] = time + 1;
                 Ok(())
             }
+            Action::Product { a, b } => self.product(thread, code, a, b),
+            Action::ProductCommit => self.commit_products(thread, code),
+            Action::ProductWait { pending } => self.wait_products(thread, code, pending),
+            Action::Together => self.together(thread, code),
         }
     }
 
@@ -245,23 +289,30 @@ impl Block {
     }
 
     /// What a thread knows and releases; what it does from now on is not in it.
-    pub(super) fn release(&mut self, thread: u32) -> [Clock; 2] {
+    pub(super) fn release(&mut self, thread: u32) -> Told {
         let known = &mut self.known[thread as usize];
-        let released = [known.order.clone(), known.fenced.clone()];
+        let released = [known.order.clone(), known.fenced.clone(), known.time.clone()];
         known.order[thread as usize] += 1;
         released
     }
 
-    pub(super) fn acquire(&mut self, thread: u32, [order, fenced]: &[Clock; 2]) {
+    pub(super) fn acquire(&mut self, thread: u32, [order, fenced, time]: &Told) {
         let known = &mut self.known[thread as usize];
         raise(&mut known.order, order);
         raise(&mut known.fenced, fenced);
+        raise(&mut known.time, time);
+    }
+
+    /// What accesses these bytes accesses no barrier object.
+    pub(super) fn beside_objects(&self, code: u32, (at, bytes): (u32, u32)) -> Result<()> {
+        match self.units.keys().any(|object| *object < at + bytes && at < object + 8) {
+            true => Err(Refusal { code, why: Why::Object }),
+            false => Ok(()),
+        }
     }
 
     fn access(&mut self, thread: u32, code: u32, (at, bytes): (u32, u32), writes: bool) -> Result<()> {
-        if self.units.keys().any(|object| *object < at + bytes && at < object + 8) {
-            return Err(Refusal { code, why: Why::Object });
-        }
+        self.beside_objects(code, (at, bytes))?;
         let time = self.known[thread as usize].order[thread as usize];
         let stamp = Stamp { unit: thread, time, code, is_async: false };
         for number in at / CELL..(at + bytes).div_ceil(CELL) {
@@ -279,9 +330,7 @@ impl Block {
 
     /// A bulk copy writes shared memory.
     fn copy(&mut self, thread: u32, code: u32, (to, bytes): (u32, u32), at: u32) -> Result<()> {
-        if self.units.keys().any(|object| *object < to + bytes && to < object + 8) {
-            return Err(Refusal { code, why: Why::Object });
-        }
+        self.beside_objects(code, (to, bytes))?;
         let object = self.admitted(thread, code, at)?;
         object.bytes -= i64::from(bytes);
         let (unit, phase) = (object.unit, object.phase);
@@ -290,10 +339,23 @@ impl Block {
         }
         object.brought = Some((phase, code));
         let stamp = Stamp { unit, time: phase + 1, code, is_async: true };
-        for number in to / CELL..(to + bytes).div_ceil(CELL) {
+        self.access_async(thread, (to, bytes), stamp, true)?;
+        // It comes at any time from now on, and tells nothing of who started it.
+        self.settle(at)
+    }
+
+    /// An access through the asynchronous proxy that a thread starts.
+    pub(super) fn access_async(
+        &mut self,
+        thread: u32,
+        (at, bytes): (u32, u32),
+        stamp: Stamp,
+        writes: bool,
+    ) -> Result<()> {
+        for number in at / CELL..(at + bytes).div_ceil(CELL) {
             let cell = self.cells.entry(number).or_default();
             let known = &self.known[thread as usize];
-            cell.check(true, |earlier| {
+            cell.check(writes, |earlier| {
                 let unit = earlier.unit as usize;
                 let fenced = known.fenced[unit].max(known.at_fence[unit]);
                 match () {
@@ -302,11 +364,10 @@ impl Block {
                     () => None,
                 }
             })
-            .map_err(|why| Refusal { code, why })?;
-            cell.note(stamp, true);
+            .map_err(|why| Refusal { code: stamp.code, why })?;
+            cell.note(stamp, writes);
         }
-        // It comes at any time from now on, and tells nothing of who started it.
-        self.settle(at)
+        Ok(())
     }
 
     /// Whether all threads have exited, and nothing is left.
@@ -315,6 +376,7 @@ impl Block {
             let code = self.at[thread].map_or(0, |event| event.code);
             return Err(Refusal { code, why: Why::Stuck });
         }
+        self.check_groups()?;
         for object in self.objects.values() {
             let Some((phase, code)) = object.brought else { continue };
             if !(0..self.threads).any(|thread| self.knows(thread, object.unit, phase + 1)) {

@@ -1,12 +1,14 @@
 //! Instructions that give registers values.
 //!
 //! Input: an instruction, registers. Output: what the registers are then. Establishes: it holds for all rounds of the region. Relies on: the notes of
-//! the decoder. Reference: PTX ISA, integer arithmetic, comparison and selection.
+//! the decoder; [`crate::sync::placement`] for bits of addresses. Reference: PTX ISA, integer arithmetic, comparison and selection.
 
 use super::thread::Follower;
 use super::value::{Linear, Number, Value};
 use crate::exec::decode::{Code, ConstantKind, Note, Place, Program, Slot};
 use crate::exec::values::mask;
+use crate::sync::placement;
+use crate::sync::taint::{Part, Placed};
 use crate::ptx::ast::{Comparison, ScalarType};
 
 impl Follower<'_> {
@@ -42,8 +44,12 @@ impl Follower<'_> {
                 Value::Place { variable, offset, .. } => {
                     Value::Place { variable, generic: note == Some(&Note::ToGeneric), offset }
                 }
+                parameter @ Value::Parameter(_) => parameter,
                 _ => Value::Any,
             },
+            (Code::Two { a, b, .. }, Some(Note::Sum { bits: 64 })) if matches!(value(a), Value::Parameter(_)) => {
+                self.in_parameters(value(a), value(b))
+            }
             (Code::Two { a, b, .. }, Some(Note::Sum { bits })) => value(a).sum(value(b), 1, *bits, region),
             (Code::Two { a, b, .. }, Some(Note::Difference { bits })) => value(a).sum(value(b), -1, *bits, region),
             (Code::Two { f, a, b, .. }, Some(Note::Integer { op, ty })) => match (value(a).value(), value(b).value()) {
@@ -91,6 +97,10 @@ impl Follower<'_> {
             }
             _ => Value::Any,
         };
+        let result = match result {
+            Value::Any => self.bits(at, code).unwrap_or(Value::Any),
+            result => result,
+        };
         let nothing = match note {
             Some(Note::Unknown) => Value::Any,
             _ if self.is_number(code) => Value::Unknown,
@@ -100,6 +110,71 @@ impl Follower<'_> {
             [d] if result != Value::Any => self.set(d, result),
             _ => slots.into_iter().for_each(|slot| self.set(slot, nothing)),
         }
+    }
+
+    /// An address in the parameters, plus a number; it is a generic address before its window is added, too.
+    fn in_parameters(&self, address: Value, number: Value) -> Value {
+        match (address, number.value()) {
+            (address, Some(start)) if start == self.kernel.program.windows.param => address,
+            (Value::Parameter(offset), Some(number)) => Value::Parameter(offset.wrapping_add(number)),
+            _ => Value::Any,
+        }
+    }
+
+    /// A function of numbers and of bits of the address of one shared variable.
+    fn bits(&mut self, at: u32, code: Code) -> Option<Value> {
+        let program = self.kernel.program;
+        if matches!(program.notes.codes.get(&at), Some(Note::Inexact | Note::Unknown | Note::Parameter { .. })) {
+            return None;
+        }
+        let slots: &[Slot] = match &code {
+            Code::One { a, .. } => &[*a],
+            Code::Two { a, b, .. } => &[*a, *b],
+            Code::Three { a, b, c, .. } => &[*a, *b, *c],
+            Code::Many { s, .. } => s,
+            _ => return None,
+        };
+        let mut number = None;
+        let mut operands = Vec::new();
+        for slot in slots {
+            let value = self.get(*slot);
+            let (of, placed) = match value {
+                Value::Number(_) => (value.value()?, None),
+                Value::Bits { variable, part, value } => (value, Some((variable, part))),
+                Value::Place { variable, generic: false, offset } => {
+                    let variable = variable as u16;
+                    let address = placement::start(program, variable) + offset.value()?;
+                    (address, Some((variable, Part::Whole(0))))
+                }
+                _ => return None,
+            };
+            let placed = placed.map(|(variable, part)| (*number.get_or_insert(variable), variable, part));
+            if placed.is_some_and(|(one, other, _)| one != other) {
+                return None;
+            }
+            operands.push((of, placed.map(|(_, one, part)| Placed { place: Place::Shared(one), part })));
+        }
+        let variable = number?;
+        let function = |values: &[u64]| match code {
+            Code::One { f, .. } => f(values[0]),
+            Code::Two { f, .. } => f(values[0], values[1]),
+            Code::Three { f, .. } => f(values[0], values[1], values[2]),
+            Code::Many { f, bits, .. } => {
+                let all = [values[0], values[1], values[2], values[3], 0];
+                program.functions[usize::from(f)](&all) & mask(u32::from(bits))
+            }
+            _ => panic!("phases: a function of bits has operands"),
+        };
+        let value = function(&operands.iter().map(|(value, _)| *value).collect::<Vec<u64>>());
+        Some(match self.kernel.placements.borrow_mut().made(program, variable, (at, 0, operands), &function)? {
+            None => Value::constant(value),
+            Some(Part::Whole(0)) => {
+                let offset = i128::from(value) - i128::from(placement::start(program, variable));
+                let offset = Number::new(Linear::constant(offset), 32);
+                Value::Place { variable: u32::from(variable), generic: false, offset }
+            }
+            Some(part) => Value::Bits { variable, part, value },
+        })
     }
 
     /// Whether a result is a number that comes from numbers only, and so no address.
@@ -165,7 +240,7 @@ pub(super) fn results(program: &Program, code: Code) -> Option<Vec<Slot>> {
 pub(super) fn template(program: &Program, sizes: &[u64]) -> Vec<Value> {
     let registers = program.notes.registers;
     let place = |value: u64, variable: u16| {
-        let start = crate::exec::decode::shared_address(u64::from(variable));
+        let start = placement::start(program, variable);
         let offset = Number::new(Linear::constant(i128::from(value) - i128::from(start)), 32);
         Value::Place { variable: u32::from(variable), generic: false, offset }
     };
@@ -174,6 +249,9 @@ pub(super) fn template(program: &Program, sizes: &[u64]) -> Vec<Value> {
         None | Some(ConstantKind::Number) if sizes.contains(value) => Value::Unknown,
         None | Some(ConstantKind::Number) => Value::constant(*value),
         Some(ConstantKind::Address(Place::Shared(variable))) if *value < 1 << 32 => place(*value, *variable),
+        Some(ConstantKind::Address(Place::Param)) => {
+            value.checked_sub(program.windows.param).map_or(Value::Any, Value::Parameter)
+        }
         Some(_) => Value::Any,
     };
     program.template.iter().enumerate().map(value).collect()

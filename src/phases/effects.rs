@@ -3,11 +3,13 @@
 //! Input: an instruction, registers. Output: an [`Event`](super::event::Event). Establishes: it is the same in every execution, or refused. A wait that says
 //! `false` leads back to itself. Relies on: [`super::value`]. Reference: PTX ISA, `mbarrier`, `bar`, `cp.async.bulk`.
 
-use super::event::{Action, Refusal, Why};
+use super::event::{Action, Refusal, Tile, Why};
 use super::thread::Follower;
 use super::value::Value;
 use crate::exec::decode::{Access, Code, Moves, ObjectKind, Slot, Space, WarpKind};
 use crate::exec::values::mask;
+use crate::ptx::descriptor::{self, UNIT};
+use crate::sync::taint::Part;
 
 /// Instructions from a wait back to it.
 const SPIN: usize = 64;
@@ -92,12 +94,26 @@ impl Follower<'_> {
 
     pub(super) fn warp(&mut self, at: u32, index: u32) -> Result<(), Refusal> {
         let operation = &self.kernel.program.warp_operations[index as usize];
-        let is_known = !matches!(operation.kind, WarpKind::Registers { .. } | WarpKind::Elect | WarpKind::Meeting);
-        let (Some(members), true) = (operation.mask, is_known) else {
+        if let WarpKind::Registers { .. } = operation.kind {
+            self.emit(at, Action::Warp { members: u32::MAX, orders: false });
+            self.emit(at, Action::Together);
+            return Ok(());
+        }
+        let (Some(members), false) = (operation.mask, operation.kind == WarpKind::Meeting) else {
             return Err(Refusal { code: at, why: Why::Instruction });
         };
         let members = self.fixed(at, members)?;
         operation.d.iter().flatten().for_each(|(slot, _)| self.set(*slot, Value::Any));
+        if operation.kind == WarpKind::Elect {
+            // Where all are asked, it is the same lane each time; which one is not said.
+            if members != u32::MAX {
+                return Err(Refusal { code: at, why: Why::Instruction });
+            }
+            self.elects = true;
+            if let Some((slot, _)) = operation.d[1] {
+                self.set(slot, Value::constant(u64::from(self.is_elected)));
+            }
+        }
         self.emit(at, Action::Warp { members, orders: operation.kind == WarpKind::Barrier });
         Ok(())
     }
@@ -119,9 +135,16 @@ impl Follower<'_> {
                     return refuse(Why::Barrier);
                 }
                 let Some((d, _)) = operation.d else { return refuse(Why::Spin) };
-                self.spin(at, d)?;
+                let wait = Action::Wait { at: place, parity };
+                if let Err(refusal) = self.spin(at, d) {
+                    if self.spins {
+                        return Err(refusal);
+                    }
+                    self.emit(at, wait);
+                    return self.peek(wait, d).ok_or(refusal);
+                }
                 self.set(d, Value::constant(1));
-                Action::Wait { at: place, parity }
+                wait
             }
             _ => return refuse(Why::Instruction),
         };
@@ -173,25 +196,70 @@ impl Follower<'_> {
         }
     }
 
+    /// `cp.async.bulk`, `cp.async.bulk.tensor` into shared memory.
     pub(super) fn copy(&mut self, at: u32, index: u32) -> Result<(), Refusal> {
         let program = self.kernel.program;
         let operation = &program.bulk_operations[index as usize];
         let refuse = |why| Err(Refusal { code: at, why });
-        let (Moves::Bytes { from, to, size }, Some(object), None, None) =
-            (&operation.moves, operation.object, &operation.reduction, operation.multicast)
-        else {
+        let (Some(object), None, None) = (operation.object, &operation.reduction, operation.multicast) else {
             return refuse(Why::Instruction);
         };
-        let bytes = self.fixed(at, *size)?;
-        let from = &program.accesses[*from as usize];
-        let Value::Array(array) = self.get(from.base) else { return refuse(Why::Source) };
-        if !matches!(from.space, Space::Global | Space::Generic) || !bytes.is_multiple_of(16) {
-            return refuse(Why::Instruction);
-        }
+        let (array, to, bytes, align) = match &operation.moves {
+            Moves::Bytes { from, to, size } => {
+                let bytes = self.fixed(at, *size)?;
+                let from = &program.accesses[*from as usize];
+                let Value::Array(array) = self.get(from.base) else { return refuse(Why::Source) };
+                if !matches!(from.space, Space::Global | Space::Generic) || !bytes.is_multiple_of(16) {
+                    return refuse(Why::Instruction);
+                }
+                (array, *to, bytes, 16)
+            }
+            Moves::Tensor { map, coordinates, shared, loads: true } => {
+                let (array, bytes) = self.whole_box(*map, coordinates.len()).ok_or(Refusal { code: at, why: Why::TensorMap })?;
+                (array, *shared, bytes, 128)
+            }
+            _ => return refuse(Why::Instruction),
+        };
         self.arrays.copied.entry(array).or_insert(at);
-        let to = self.place(at, &program.accesses[*to as usize], bytes, 16)?;
+        let to = self.place(at, &program.accesses[to as usize], bytes, align)?;
         let object = self.place(at, &program.accesses[object as usize], 8, 8)?;
         self.emit(at, Action::Copy { to, bytes, object });
         Ok(())
+    }
+
+    /// A tensor map at an address: its parameter, and the bytes of a box, all of which a copy writes, wherever it is.
+    fn whole_box(&self, map: u32, rank: usize) -> Option<(u32, u32)> {
+        let access = &self.kernel.program.accesses[map as usize];
+        let Value::Parameter(offset) = self.get(access.base) else { return None };
+        let (position, map) = self.kernel.maps.get(&offset.checked_add_signed(access.offset)?)?;
+        let bytes = map.whole_box().filter(|_| map.rank() == rank)?;
+        Some((*position as u32, bytes))
+    }
+
+    /// `wgmma.mma_async`
+    pub(super) fn product(&mut self, at: u32, index: u32) -> Result<(), Refusal> {
+        let product = &self.kernel.program.products[index as usize];
+        let a = product.a.map(|one| self.tile(at, one)).transpose()?;
+        let b = self.tile(at, product.b)?;
+        self.emit(at, Action::Product { a, b });
+        Ok(())
+    }
+
+    /// A matrix of which all bytes are in one variable, which is aligned as its swizzle needs.
+    fn tile(&self, at: u32, (slot, rows, is_transposed): (Slot, u32, bool)) -> Result<Tile, Refusal> {
+        let program = self.kernel.program;
+        let refuse = |why| Err(Refusal { code: at, why });
+        let Value::Bits { variable, part: Part::Whole(4) | Part::Field(4), value } = self.get(slot) else {
+            return refuse(Why::Address);
+        };
+        let Some((_, period)) = descriptor::place(value) else { return refuse(Why::Instruction) };
+        if !self.kernel.placements.borrow_mut().is_aligned(program, variable, period) {
+            return refuse(Why::Aligned);
+        }
+        let tile = Tile { descriptor: value, rows, is_transposed };
+        let variable = &program.shared[usize::from(variable)];
+        let (start, end) = (variable.offset, u64::from(variable.offset) + u64::from(variable.size));
+        let is_inside = |piece: u32| piece >= start && u64::from(piece) + UNIT <= end;
+        if tile.pieces().into_iter().all(is_inside) { Ok(tile) } else { refuse(Why::Address) }
     }
 }

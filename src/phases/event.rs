@@ -54,6 +54,30 @@ pub(super) enum Action {
     },
     /// `fence.proxy.async`
     ProxyFence,
+    /// `wgmma.mma_async`
+    Product {
+        a: Option<Tile>,
+        b: Tile,
+    },
+    /// `wgmma.commit_group`
+    ProductCommit,
+    /// `wgmma.wait_group`, for all but so many groups.
+    ProductWait {
+        pending: u32,
+    },
+    /// What a warp group executes together and that does nothing here: `setmaxnreg`.
+    Together,
+}
+
+/// A matrix in shared memory that a product reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tile {
+    /// Its descriptor, where the decoder placed shared memory.
+    pub(super) descriptor: u64,
+    /// Rows, or columns of the second matrix.
+    pub(super) rows: u32,
+    /// Whether it lies along them.
+    pub(super) is_transposed: bool,
 }
 
 /// A part of what a thread does.
@@ -81,6 +105,8 @@ pub(crate) enum Why {
     Aligned,
     Barrier,
     Instruction,
+    /// What copies know of a tensor.
+    TensorMap,
     /// The wait does something else where its phase is not complete.
     Spin,
     Steps,
@@ -104,6 +130,7 @@ pub(crate) enum Why {
     Count,
     Exited,
     Warp,
+    WarpGroup,
     Stuck,
     Underway,
     Object,
@@ -119,6 +146,7 @@ impl fmt::Display for Why {
             Why::Aligned => "this address is no multiple of what the operation needs, or need not be",
             Why::Barrier => "what this does to a barrier is not the same in each turn of the ring",
             Why::Instruction => "this has no model in the proof for every trip count",
+            Why::TensorMap => "what its tensor map says is not known (`--tensor`), or boxes of it are not copied whole",
             Why::Spin => "where its phase is not complete, something else happens than another try",
             Why::Steps => "a thread executes more instructions than are followed",
             Why::Loops => "threads have several loops with barriers, or different numbers of rounds",
@@ -134,6 +162,7 @@ impl fmt::Display for Why {
             Why::Count => "threads come to a barrier with counts that differ, or that no whole warps fill",
             Why::Exited => "a thread has exited that a barrier or an operation of its warp waits for",
             Why::Warp => "lanes of a warp come to different barriers",
+            Why::WarpGroup => "threads of a warp group execute different products, or it has fewer than 128 threads",
             Why::Stuck => "a thread waits here for what never comes",
             Why::Underway => "a copy may be under way when all threads have exited",
             Why::Object => "the bytes of a barrier object are accessed by something else",

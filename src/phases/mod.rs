@@ -27,28 +27,34 @@ mod compute;
 mod effects;
 mod event;
 mod objects;
+mod products;
 mod rounds;
 mod thread;
 mod value;
 mod view;
 mod warps;
+mod ways;
 
 use crate::diagnostic::Diagnostic;
 use crate::effort::{self, Effort};
 use crate::exec::arguments::{Argument, Value as Given};
 use crate::exec::command::Command;
-use crate::exec::decode::{self, Code, Program, Slot, SpecialValue};
+use crate::exec::decode::{self, Code, Program, Slot, SpecialValue, WarpKind};
 use crate::exec::launch::Schedule;
+use crate::exec::tensor::TensorMap;
+use crate::exec::tensor_argument::TensorArgument;
 use crate::finding::{Checked, Reason};
 use crate::geometry::{Geometry, index_of};
 use crate::limits;
 use crate::ptx::ast::{Function, Module, ScalarType, StateSpace};
 use crate::rules::Rules;
+use crate::sync::placement::Placements;
 use crate::sync::tell;
-use event::{Refusal, Why};
+use event::{Action, Refusal, Why};
 use rounds::Role;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-use thread::{Arrays, Class, Follower, Kernel};
+use thread::{Arrays, Class, Follower, Kernel, Who};
 use value::Value;
 
 /// What is asked.
@@ -60,6 +66,8 @@ pub(crate) struct Question<'a> {
     pub(crate) block: [u32; 3],
     /// Scalars that the user fixed, by position.
     pub(crate) given: &'a BTreeMap<usize, i128>,
+    /// Tensor maps, likewise.
+    pub(crate) tensors: &'a BTreeMap<usize, TensorArgument>,
     /// Bytes of dynamic shared memory.
     pub(crate) dynamic_shared: u32,
 }
@@ -75,6 +83,8 @@ pub(crate) struct Proved {
     /// Position of the parameter that is the trip count, if there is one.
     pub(crate) count: Option<usize>,
     pub(crate) counts: Counts,
+    /// What it rests on, one sentence each.
+    pub(crate) assumptions: Vec<String>,
     /// What there was to prove, global memory included.
     pub(crate) checked: Checked,
     /// What threads do, for people.
@@ -129,11 +139,11 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<Answer, Diagnostic> {
     }
     let mut reasons = Vec::new();
     for count in counts {
-        let program = match program(question, entry, count)? {
+        let (program, maps) = match program(question, entry, count)? {
             Ok(program) => program,
             Err(reason) => return Ok(Answer::Open(vec![reason])),
         };
-        match for_every(question, entry, &program, count) {
+        match for_every(question, entry, (&program, maps), count) {
             Ok(shown) => {
                 let name = entry.params.get(count).map(|parameter| &parameter.name[..]);
                 let text = view::text(&program, name, question.block, &shown);
@@ -141,6 +151,7 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<Answer, Diagnostic> {
                 return Ok(Answer::Proved(Box::new(Proved {
                     count,
                     counts: shown.counts,
+                    assumptions: shown.assumptions,
                     checked: tell::checked(&program),
                     text,
                 })));
@@ -160,20 +171,27 @@ fn reason(program: &Program, refusal: &Refusal) -> Reason {
     Reason { code: "phases", message, origin: program.origins.get(refusal.code as usize).cloned() }
 }
 
+/// Tensor maps by their offsets in the parameters of a kernel, with the positions of these.
+type Maps = BTreeMap<u64, (usize, TensorMap)>;
+
 /// The program of blocks of this size.
-fn program(question: &Question<'_>, entry: &Function, count: usize) -> Result<Result<Program, Reason>, Diagnostic> {
+fn program(
+    question: &Question<'_>,
+    entry: &Function,
+    count: usize,
+) -> Result<Result<(Program, Maps), Reason>, Diagnostic> {
     let unfit = |message: &str| Reason { code: "phases", message: message.to_string(), origin: None };
     let mut arguments = Vec::new();
     for (position, parameter) in entry.params.iter().enumerate() {
         let in_shared = matches!(parameter.pointer, Some(StateSpace::Shared | StateSpace::SharedCluster));
-        let is_number = parameter.size == Some(u64::from(parameter.ty.bytes()));
-        if in_shared || !is_number || parameter.size.is_none_or(|size| size > 8) {
-            return Ok(Err(unfit("a parameter is neither a number nor a pointer to global memory")));
+        if in_shared || parameter.size.is_none() {
+            return Ok(Err(unfit("a parameter points to shared memory, or has no size")));
         }
-        let value = match question.given.get(&position) {
-            Some(value) => Given::Integer(*value),
-            None if position == count => Given::Integer(i128::from(SENTINEL)),
-            None => Given::Bytes(vec![0; parameter.size.unwrap_or(0) as usize]),
+        let value = match (question.given.get(&position), question.tensors.get(&position)) {
+            (_, Some(tensor)) => Given::Tensor(Box::new(tensor.clone())),
+            (Some(value), None) => Given::Integer(*value),
+            (None, None) if position == count => Given::Integer(i128::from(SENTINEL)),
+            (None, None) => Given::Bytes(vec![0; parameter.size.unwrap_or(0) as usize]),
         };
         arguments.push(Argument::of(&parameter.name, value));
     }
@@ -190,14 +208,27 @@ fn program(question: &Question<'_>, entry: &Function, count: usize) -> Result<Re
     };
     let launch = command.launch(question.module, entry, 1)?;
     let program = decode::decode(question.module, question.number, &launch)?;
-    if program.is_flat {
-        return Ok(Err(unfit("matrix descriptors have no model in the proof for every trip count")));
+    let mut maps = Maps::new();
+    let mut offset = 0;
+    for (position, parameter) in entry.params.iter().enumerate() {
+        offset = u64::next_multiple_of(offset, u64::from(parameter.align.max(1)));
+        if question.tensors.contains_key(&position)
+            && let Some(map) = launch.parameters.get(position).and_then(|bytes| TensorMap::decoded(bytes))
+        {
+            maps.insert(offset, (position, map));
+        }
+        offset += parameter.size.unwrap_or(0);
     }
-    Ok(Ok(program))
+    Ok(Ok((program, maps)))
 }
 
 /// Shows it for every trip count.
-fn for_every(question: &Question<'_>, entry: &Function, program: &Program, count: usize) -> Result<Shown, Refusal> {
+fn for_every(
+    question: &Question<'_>,
+    entry: &Function,
+    (program, maps): (&Program, Maps),
+    count: usize,
+) -> Result<Shown, Refusal> {
     let threads: u64 = question.block.iter().map(|size| u64::from(*size)).product();
     if threads > u64::from(THREADS) {
         return Err(Refusal { code: 0, why: Why::Steps });
@@ -213,32 +244,13 @@ fn for_every(question: &Question<'_>, entry: &Function, program: &Program, count
         given: question.given.keys().copied().collect(),
         heads: heads(program),
         sentinel: SENTINEL,
+        maps,
+        placements: RefCell::new(Placements::default()),
     };
-    let one = |start: i128| Class { parameter: count, start, period: 1, most: 0 };
-    let all = All { question, kernel, count };
-    if count == entry.params.len() {
-        let roles = all.class(one(0))?;
-        return Ok(Shown { counts: Counts::All, class: one(0), roles });
-    }
-    (0..FIRST).try_for_each(|number| all.class(one(number)).map(drop))?;
-    // Where it is a number with a sign, the larger half of them is negative.
-    let negative = Class { parameter: count, start: LARGEST[1] + 1, period: 1, most: LARGEST[1] };
-    let has_negative = all.class(negative).is_ok();
-    let mut refused = None;
-    for largest in LARGEST.into_iter().skip(usize::from(has_negative)) {
-        match all.up_to(largest) {
-            Ok(shown) if largest == LARGEST[0] || has_negative && largest == LARGEST[1] => {
-                return Ok(Shown { counts: Counts::All, ..shown });
-            }
-            Ok(shown) => return Ok(shown),
-            // That has nothing to do with large numbers.
-            Err(refusal) if !matches!(refusal.why, Why::Control | Why::Address | Why::Barrier) => return Err(refusal),
-            Err(refusal) => refused = refused.or(Some(refusal)),
-        }
-    }
-    Err(refused.unwrap_or(Refusal { code: 0, why: Why::Drift }))
+    let all = All { question, kernel, count, elects: Cell::new(false), in_time: Cell::new(false) };
+    let shown = all.for_every(count == entry.params.len())?;
+    Ok(Shown { assumptions: all.assumptions(), ..shown })
 }
-
 /// What was shown.
 struct Shown {
     counts: Counts,
@@ -246,6 +258,7 @@ struct Shown {
     class: Class,
     /// What the threads do in that class.
     roles: Vec<Role>,
+    assumptions: Vec<String>,
 }
 
 /// The threads of all blocks.
@@ -254,9 +267,50 @@ struct All<'a> {
     kernel: Kernel<'a>,
     /// Position of the trip count.
     count: usize,
+    /// Whether lanes are elected.
+    elects: Cell<bool>,
+    /// Whether something rests on order in time.
+    in_time: Cell<bool>,
 }
 
+/// What a thread does; and what it does where it is elected, if that was asked.
+type Roles = (Role, Option<Role>);
+
 impl All<'_> {
+    /// All trip counts; `is_given`: there is none that is open.
+    fn for_every(&self, is_given: bool) -> Result<Shown, Refusal> {
+        let one = |start: i128| Class { parameter: self.count, start, period: 1, most: 0 };
+        if is_given {
+            let roles = self.class(one(0))?;
+            return Ok(Shown { counts: Counts::All, class: one(0), roles, assumptions: Vec::new() });
+        }
+        (0..FIRST).try_for_each(|number| self.class(one(number)).map(drop))?;
+        // Where it is a number with a sign, the larger half of them is negative.
+        let negative = Class { parameter: self.count, start: LARGEST[1] + 1, period: 1, most: LARGEST[1] };
+        let has_negative = self.class(negative).is_ok();
+        let mut refused = None;
+        for largest in LARGEST.into_iter().skip(usize::from(has_negative)) {
+            match self.up_to(largest) {
+                Ok(shown) if largest == LARGEST[0] || has_negative && largest == LARGEST[1] => {
+                    return Ok(Shown { counts: Counts::All, ..shown });
+                }
+                Ok(shown) => return Ok(shown),
+                // That has nothing to do with large numbers.
+                Err(refusal) if !matches!(refusal.why, Why::Control | Why::Address | Why::Barrier) => return Err(refusal),
+                Err(refusal) => refused = refused.or(Some(refusal)),
+            }
+        }
+        Err(refused.unwrap_or(Refusal { code: 0, why: Why::Drift }))
+    }
+
+    /// What was taken for granted.
+    fn assumptions(&self) -> Vec<String> {
+        let program = self.kernel.program;
+        let adjusts = program.warp_operations.iter().any(|one| matches!(one.kind, WarpKind::Registers { .. }));
+        let assumes_start = self.kernel.placements.borrow().assumes_start;
+        tell::taken_for_granted(program, [self.elects.get(), adjusts, assumes_start, self.in_time.get()])
+    }
+
     /// Shows it for all trip counts up to one.
     fn up_to(&self, largest: i128) -> Result<Shown, Refusal> {
         let mut refused = None;
@@ -268,7 +322,9 @@ impl All<'_> {
             let roles = match self.class(class(0)) {
                 Ok(roles) => roles,
                 Err(refusal) => {
-                    log::debug!("period {period}: {}", reason(self.kernel.program, &refusal).message);
+                    let why = reason(self.kernel.program, &refusal);
+                    let line = why.origin.as_ref().map_or(0, |origin| origin.line);
+                    log::debug!("period {period}: PTX line {line}: {}", why.message);
                     refused = refused.or(Some(refusal));
                     continue;
                 }
@@ -276,12 +332,13 @@ impl All<'_> {
             (1..period).try_for_each(|number| self.class(class(number)).map(drop))?;
             let one = |start: i128| Class { parameter: self.count, start, period: 1, most: 0 };
             (FIRST..BEFORE * period).try_for_each(|number| self.class(one(number)).map(drop))?;
-            return Ok(Shown { counts: Counts::UpTo(largest), class: class(0), roles });
+            let counts = Counts::UpTo(largest);
+            return Ok(Shown { counts, class: class(0), roles, assumptions: Vec::new() });
         }
         Err(refused.unwrap_or(Refusal { code: 0, why: Why::Drift }))
     }
 
-    /// Shows it for a class of trip counts.
+    /// Shows it for a class of trip counts, and each lane that may be elected: what the threads do.
     fn class(&self, class: Class) -> Result<Vec<Role>, Refusal> {
         let block = self.question.block;
         let threads = block.iter().product::<u32>();
@@ -292,15 +349,53 @@ impl All<'_> {
             let id = index_of(thread, block);
             let specials = self.kernel.program.specials.iter();
             let specials: Vec<(Slot, Value)> = specials.map(|one| (one.slot, special(one.value, thread, id))).collect();
-            roles.push(Role::new(Follower::follow(&self.kernel, class, &specials, &mut arrays)?)?);
+            let mut follow = |is_elected: bool| {
+                let who = Who { specials: &specials, is_elected };
+                let (parts, elects) = Follower::follow(&self.kernel, class, who, &mut arrays)?;
+                Ok((Role::new(parts)?, elects))
+            };
+            let (role, elects) = follow(false)?;
+            let elected = if elects { Some(follow(true)?.0) } else { None };
+            roles.push((role, elected));
         }
         let is_written = |(array, _): &(&u32, &u32)| arrays.any_written || arrays.written.contains(array);
         if let Some((_, code)) = arrays.copied.iter().find(is_written) {
             return Err(Refusal { code: *code, why: Why::Source });
         }
-        rounds::check(&roles, class.most)?;
-        Ok(roles)
+        self.elects.set(self.elects.get() || roles.iter().any(|(_, elected)| elected.is_some()));
+        let mut first = None;
+        for lane in elected_lanes(&roles) {
+            let chosen = roles.iter().zip(0..).map(|((role, elected), thread)| match elected {
+                Some(elected) if thread % 32 == lane => elected.clone(),
+                _ => role.clone(),
+            });
+            let chosen: Vec<Role> = chosen.collect();
+            self.in_time.set(rounds::check(&chosen, class.most)? || self.in_time.get());
+            first.get_or_insert(chosen);
+        }
+        Ok(first.unwrap_or_default())
     }
+}
+
+/// Lanes that may be elected, one of all those that are alike: where two lanes of each warp do the same whether they are elected or not,
+/// it does not matter which of them it is, as nothing but masks and products tells lanes of a warp apart.
+fn elected_lanes(roles: &[Roles]) -> Vec<usize> {
+    if roles.iter().all(|(_, elected)| elected.is_none()) {
+        return vec![0];
+    }
+    let is_part = |action: Action| matches!(action, Action::Warp { members, .. } if members != u32::MAX);
+    let has_parts = roles.iter().flat_map(|(role, _)| role.events()).any(|event| is_part(event.action));
+    let is_alike = |lane: usize, other: usize| {
+        let warps = roles.chunks(32).filter(|warp| warp.iter().any(|(_, elected)| elected.is_some()));
+        other > 0 && !has_parts && warps.into_iter().all(|warp| warp.get(lane) == warp.get(other))
+    };
+    let mut found: Vec<usize> = Vec::new();
+    for lane in 0..32 {
+        if !found.iter().any(|other| is_alike(lane, *other)) {
+            found.push(lane);
+        }
+    }
+    found
 }
 
 /// The value of a special register: of blocks nothing is known.

@@ -22,7 +22,6 @@ impl Block {
             return refuse(Why::Object);
         }
         let time = self.known[thread as usize].order[thread as usize];
-        let nothing = || [vec![0; self.units()], vec![0; self.units()]];
         let object = Object {
             unit: self.units[&at],
             count,
@@ -31,8 +30,8 @@ impl Block {
             phase: 0,
             by: (thread, time),
             came: Vec::new(),
-            open: nothing(),
-            complete: nothing(),
+            open: self.nothing(),
+            complete: self.nothing(),
             waited: Vec::new(),
             brought: None,
         };
@@ -54,14 +53,19 @@ impl Block {
     pub(super) fn admitted(&mut self, thread: u32, code: u32, at: u32) -> Result<&mut Object> {
         let object = self.object(thread, code, at)?;
         let (unit, phase) = (object.unit, object.phase);
-        match self.knows(thread, unit, phase) {
-            true => self.object(thread, code, at),
-            false => Err(Refusal { code, why: Why::Reused }),
+        if !self.knows(thread, unit, phase) {
+            if self.known[thread as usize].in_time(unit) < phase {
+                return Err(Refusal { code, why: Why::Reused });
+            }
+            self.in_time.set(true);
         }
+        self.object(thread, code, at)
     }
 
     pub(super) fn arrive(&mut self, thread: u32, code: u32, at: u32, (count, bytes): (u32, u32)) -> Result<()> {
         self.admitted(thread, code, at)?;
+        let known = &self.known[thread as usize];
+        let earlier = (0..self.units() as u32).map(|unit| known.in_time(unit)).collect();
         let released = self.release(thread);
         let object = self.object(thread, code, at)?;
         if count == 0 || count > object.pending {
@@ -73,14 +77,13 @@ impl Block {
             return Err(Refusal { code, why: Why::Bytes });
         }
         object.open.iter_mut().zip(&released).for_each(|(open, released)| raise(open, released));
-        let [order, _] = released;
-        object.came.push((thread, order));
+        object.came.push((thread, earlier));
         self.settle(at)
     }
 
     /// Where all has come, the phase is complete.
     pub(super) fn settle(&mut self, at: u32) -> Result<()> {
-        let units = self.units();
+        let nothing = self.nothing();
         let Some(object) = self.objects.get_mut(&at) else { return Ok(()) };
         if object.pending > 0 || object.bytes != 0 {
             return Ok(());
@@ -94,7 +97,7 @@ impl Block {
             }
         }
         object.came.clear();
-        object.complete = std::mem::replace(&mut object.open, [vec![0; units], vec![0; units]]);
+        object.complete = std::mem::replace(&mut object.open, nothing);
         object.phase += 1;
         object.pending = object.count;
         for thread in 0..self.threads {
@@ -110,7 +113,7 @@ impl Block {
 
     pub(super) fn wait(&mut self, thread: u32, code: u32, at: u32, parity: u32) -> Result<()> {
         let unit = self.object(thread, code, at)?.unit;
-        let known = self.known[thread as usize].order[unit as usize];
+        let known = self.known[thread as usize].in_time(unit);
         // The parity is that of the last phase that has to be complete. So many are at least.
         let phases = known + u32::from(known % 2 == parity);
         let phase = self.object(thread, code, at)?.phase;

@@ -2,23 +2,22 @@
 //!
 //! Input: the [`Part`]s of what each thread does, and the most rounds. Output: what fails. Establishes: for each number of rounds the obligations of
 //! [`super::block`] hold in one schedule, and so in all.
-//! How: a schedule in which no thread begins a round before all others have ended the one before. Between two rounds stands a *cut*. What the
+//! How: a schedule in which no thread begins a round before all others have come as far in the one before as they can. Then stands a *cut*: each
+//! thread has ended its rounds so far, or waits in one of them for what others do in the next (where a loop was peeled). What the
 //! threads know at two cuts that follow each other is compared: each number either has grown by as much as its unit has
 //! counted in the round (it is *recent*), or has not grown at all (it is *old*). If each recent number is above all old ones of its
 //! unit, and objects have had an even number of phases, all that the next round compares are numbers of one unit,
 //! with the same answers: two recent or two old ones as before, a recent one and an old one because recent ones only grow. So the
 //! next round does what this one did, comes to a cut that differs in the same way, and so on. At each cut up to the first one of these, the threads are
-//! also run to their ends. Threads that have no rounds run as far as they can. Where threads are some rounds ahead of others (a loop that was
-//! peeled), the cut is where each has done its rounds that are ahead; fewer rounds than those are run as they are.
+//! also run to their ends, without further rounds. Threads that have no rounds run as far as they can.
 //! Relies on: [`super::block`] decides by comparisons within one unit, by the parity of phases, and by what is equal at both cuts.
 
 use super::block::{Block, Clock, Status};
 use super::event::{Action, Event, Part, Refusal, Why};
 use std::collections::BTreeSet;
 
-/// Cuts, and rounds that a thread may be ahead of another one.
+/// Cuts at which states are compared.
 const CUTS: usize = 8;
-const AHEAD: usize = 4;
 
 /// What one thread does: before its rounds, in one of them, and behind them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,18 +47,15 @@ impl Role {
         Ok(role)
     }
 
-    /// All events, with so many rounds.
-    fn whole(&self, rounds: usize) -> Vec<Event> {
-        [self.before.clone(), self.rest(rounds)].concat()
+    /// What is done before the thread goes beyond so many rounds; all of it if it has none.
+    fn up_to(&self, rounds: usize) -> Vec<Event> {
+        match &self.round {
+            Some(round) => [self.before.clone(), round.repeat(rounds)].concat(),
+            None => self.before.clone(),
+        }
     }
 
-    /// So many rounds and what is behind.
-    fn rest(&self, rounds: usize) -> Vec<Event> {
-        let round = self.round.as_deref().unwrap_or_default();
-        [round.repeat(rounds), self.behind.clone()].concat()
-    }
-
-    fn events(&self) -> impl Iterator<Item = &Event> {
+    pub(super) fn events(&self) -> impl Iterator<Item = &Event> {
         self.before.iter().chain(self.round.iter().flatten()).chain(&self.behind)
     }
 }
@@ -74,129 +70,60 @@ struct Cut {
     counts: Clock,
 }
 
-/// Shows the obligations for every number of rounds up to one.
-pub(super) fn check(roles: &[Role], most: i128) -> Result<(), Refusal> {
+/// Shows the obligations for every number of rounds up to one; whether that rests on order in time.
+pub(super) fn check(roles: &[Role], most: i128) -> Result<bool, Refusal> {
     let initialised = |event: &Event| match event.action {
         Action::Initialise { at, .. } => Some(at),
         _ => None,
     };
     let objects: BTreeSet<u32> = roles.iter().flat_map(Role::events).filter_map(initialised).collect();
-    let start = Block::new(roles.len() as u32, objects.into_iter());
-    let fewest = |rounds: usize| run_whole(start.clone(), roles, rounds);
-    if most == 0 || roles.iter().all(|role| role.round.is_none()) {
-        return fewest(0);
-    }
-    let (mut block, ahead) = match to_first_cut(start.clone(), roles) {
-        Ok(found) => found,
-        // Why not, a run says best.
-        Err(refusal) => return (0..AHEAD).try_for_each(fewest).and(Err(refusal)),
+    let is_together = |event: &Event| {
+        use Action::{Product, ProductCommit, ProductWait, Together};
+        matches!(event.action, Product { .. } | ProductCommit | ProductWait { .. } | Together)
     };
-    let furthest = ahead.iter().copied().max().unwrap_or(0);
-    (0..furthest).take_while(|rounds| *rounds as i128 <= most).try_for_each(fewest)?;
-    if furthest as i128 > most {
-        return Ok(());
-    }
-    let tails: Vec<Vec<Event>> = roles.iter().zip(&ahead).map(|(role, ahead)| role.rest(furthest - ahead)).collect();
+    let has_products = roles.iter().flat_map(Role::events).any(is_together);
+    let start = Block::new(roles.len() as u32, objects.into_iter(), has_products);
+    every(&start, roles, most)?;
+    Ok(start.in_time.get())
+}
+
+fn every(start: &Block, roles: &[Role], most: i128) -> Result<(), Refusal> {
+    let mut block = start.clone();
     let mut before: Option<Cut> = None;
     for cut in 0..CUTS {
-        run_tails(block.clone(), roles, &tails)?;
-        let now = state(&block, roles);
-        if (furthest + cut) as i128 >= most || before.is_some_and(|before| is_repeated(&block, &before, &now)) {
+        let most_so_far: Vec<Vec<Event>> = roles.iter().map(|role| role.up_to(cut)).collect();
+        block.run(|thread| &most_so_far[thread as usize], |thread| roles[thread as usize].round.is_none())?;
+        run_to_the_end(block.clone(), roles, &most_so_far)?;
+        let now = state(&block, &most_so_far);
+        let has_rounds = roles.iter().any(|role| role.round.is_some());
+        if !has_rounds || cut as i128 >= most || before.is_some_and(|before| is_repeated(&block, &before, &now)) {
             return Ok(());
         }
         before = Some(now);
-        one_round(&mut block, roles)?;
     }
     let code = roles.iter().find_map(|role| role.round.as_ref()?.first()).map_or(0, |event| event.code);
     Err(Refusal { code, why: Why::Drift })
 }
 
-/// Runs all threads to their ends.
-fn run_whole(mut block: Block, roles: &[Role], rounds: usize) -> Result<(), Refusal> {
-    let all: Vec<Vec<Event>> = roles.iter().map(|role| role.whole(rounds)).collect();
+/// Runs all threads from a cut to their ends, as if there were no further rounds.
+fn run_to_the_end(mut block: Block, roles: &[Role], so_far: &[Vec<Event>]) -> Result<(), Refusal> {
+    let whole = |(role, so_far): (&Role, &Vec<Event>)| [&so_far[..], &role.behind[..]].concat();
+    let all: Vec<Vec<Event>> = roles.iter().zip(so_far).map(whole).collect();
     block.run(|thread| &all[thread as usize], |_| true)?;
     block.finish()
 }
 
-/// The same from a cut on.
-fn run_tails(mut block: Block, roles: &[Role], tails: &[Vec<Event>]) -> Result<(), Refusal> {
-    for thread in threads_with_rounds(roles) {
-        block.position[thread] = 0;
-    }
-    let of = |thread: u32| match &roles[thread as usize] {
-        role if role.round.is_none() => &role.before[..],
-        _ => &tails[thread as usize][..],
-    };
-    block.run(of, |_| true)?;
-    block.finish()
-}
-
-fn threads_with_rounds(roles: &[Role]) -> impl Iterator<Item = usize> + '_ {
-    (0..roles.len()).filter(|thread| roles[*thread].round.is_some())
-}
-
-/// Whether a thread is at a cut.
-fn is_at_end(block: &Block, thread: usize, events: &[Event]) -> bool {
-    block.status[thread] == Status::Runs && block.position[thread] == events.len()
-}
-
-/// Runs the threads up to their rounds; some have to go rounds ahead, so that others get there: how many.
-fn to_first_cut(mut block: Block, roles: &[Role]) -> Result<(Block, Vec<usize>), Refusal> {
-    let mut ahead = vec![0; roles.len()];
-    loop {
-        let of = |thread: u32| {
-            let role = &roles[thread as usize];
-            match &role.round {
-                Some(round) if ahead[thread as usize] > 0 => &round[..],
-                _ => &role.before[..],
-            }
-        };
-        block.run(of, |thread| roles[thread as usize].round.is_none())?;
-        let at_end: Vec<usize> =
-            threads_with_rounds(roles).filter(|thread| is_at_end(&block, *thread, of(*thread as u32))).collect();
-        let Some(stuck) = threads_with_rounds(roles).find(|thread| !at_end.contains(thread)) else {
-            return Ok((block, ahead));
-        };
-        // Those that are least ahead go on first.
-        let Some(least) = at_end.iter().map(|thread| ahead[*thread]).min().filter(|least| *least < AHEAD) else {
-            return Err(stuck_at(&block, stuck));
-        };
-        for thread in at_end.into_iter().filter(|thread| ahead[*thread] == least).collect::<Vec<_>>() {
-            ahead[thread] += 1;
-            block.position[thread] = 0;
-        }
-    }
-}
-
-fn stuck_at(block: &Block, thread: usize) -> Refusal {
-    Refusal { code: block.at[thread].map_or(0, |event| event.code), why: Why::Stuck }
-}
-
-/// From a cut to the next one.
-fn one_round(block: &mut Block, roles: &[Role]) -> Result<(), Refusal> {
-    for thread in threads_with_rounds(roles) {
-        block.position[thread] = 0;
-    }
-    let of = |thread: u32| {
-        let role = &roles[thread as usize];
-        role.round.as_deref().unwrap_or(&role.before)
-    };
-    block.run(of, |thread| roles[thread as usize].round.is_none())?;
-    let stuck = threads_with_rounds(roles).find(|thread| !is_at_end(block, *thread, of(*thread as u32)));
-    stuck.map_or(Ok(()), |thread| Err(stuck_at(block, thread)))
-}
-
 /// All that a block is at a cut.
-fn state(block: &Block, roles: &[Role]) -> Cut {
+fn state(block: &Block, so_far: &[Vec<Event>]) -> Cut {
     let (mut equal, mut numbers) = (Vec::new(), Vec::new());
     let all = |numbers: &mut Vec<Item>, clock: &Clock| numbers.extend((0..).zip(clock.iter().copied()));
     for known in &block.known {
-        [&known.order, &known.fenced, &known.at_fence].into_iter().for_each(|clock| all(&mut numbers, clock));
+        [&known.order, &known.fenced, &known.time, &known.at_fence].into_iter().for_each(|clock| all(&mut numbers, clock));
     }
     for (thread, status) in block.status.iter().enumerate() {
         let code = block.at[thread].map_or(0, |event| event.code);
-        let position = if roles[thread].round.is_some() { 0 } else { block.position[thread] as u64 };
-        equal.extend([position, u64::from(code)]);
+        let left = (so_far[thread].len() - block.position[thread]) as u64;
+        equal.extend([left, u64::from(code)]);
         equal.extend(match *status {
             Status::Runs => [0, 0],
             Status::Lanes => [1, 0],
@@ -206,6 +133,10 @@ fn state(block: &Block, roles: &[Role]) -> Cut {
                 [3, u64::from(at)]
             }
             Status::Exited => [4, 0],
+            Status::Products { last } => {
+                numbers.push((block.groups[thread / 128].unit, last));
+                [5, 0]
+            }
         });
     }
     for (at, object) in &block.objects {
@@ -231,6 +162,20 @@ fn state(block: &Block, roles: &[Role]) -> Cut {
         equal.push(barrier.count.map_or(0, |count| u64::from(count) + 1));
         equal.extend(barrier.warps.iter().chain(&barrier.waiting).map(|one| u64::from(*one)));
         barrier.open.iter().for_each(|clock| all(&mut numbers, clock));
+    }
+    for group in &block.groups {
+        equal.push(group.ahead.len() as u64);
+        equal.extend(group.ahead.iter().map(|code| u64::from(*code)));
+        for thread in group.threads.clone() {
+            let products = &block.products[thread];
+            let ahead = u64::from(products.done - group.done);
+            equal.extend([ahead, products.groups.len() as u64, products.times.len() as u64]);
+            numbers.push((group.unit, products.started));
+            numbers.extend(products.groups.iter().map(|number| (group.unit, *number)));
+            for (number, time) in &products.times {
+                numbers.extend([(group.unit, *number), (thread as u32, *time)]);
+            }
+        }
     }
     for (number, cell) in &block.cells {
         equal.extend([u64::from(*number), u64::from(cell.write.is_some()), cell.reads.len() as u64]);

@@ -13,6 +13,9 @@ use super::compute::results;
 use super::event::{Action, Event, Part, Refusal, Why};
 use super::value::{Linear, Number, Region, Value};
 use crate::exec::decode::{Code, Program, Slot, Space};
+use crate::exec::tensor::TensorMap;
+use crate::sync::placement::Placements;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Trip counts `start + period * rounds`.
@@ -39,6 +42,10 @@ pub(super) struct Kernel<'p> {
     pub(super) heads: BTreeSet<u32>,
     /// What the decoder gave the trip count instead of its value.
     pub(super) sentinel: u64,
+    /// Tensor maps by their offsets in the parameters, with the positions of these.
+    pub(super) maps: BTreeMap<u64, (usize, TensorMap)>,
+    /// What was made of bits of addresses.
+    pub(super) placements: RefCell<Placements>,
 }
 
 /// Arrays that threads write, and those that copies read.
@@ -83,17 +90,31 @@ pub(super) struct Follower<'k> {
     pub(super) has_ended: bool,
     /// On the way back to a wait.
     pub(super) spins: bool,
+    /// Whether `elect.sync` elects this thread; and whether it was asked.
+    pub(super) is_elected: bool,
+    pub(super) elects: bool,
+    /// Ways on which it is, where it is not known which one a thread goes.
+    pub(super) ways: usize,
     steps: usize,
 }
 
+/// A thread.
+#[derive(Clone, Copy)]
+pub(super) struct Who<'a> {
+    /// Its special registers.
+    pub(super) specials: &'a [(Slot, Value)],
+    /// Whether `elect.sync` elects it.
+    pub(super) is_elected: bool,
+}
+
 impl<'k> Follower<'k> {
-    /// Everything that a thread does.
+    /// Everything that a thread does; and whether it was asked whether it is elected.
     pub(super) fn follow(
         kernel: &'k Kernel<'k>,
         class: Class,
-        specials: &[(Slot, Value)],
+        Who { specials, is_elected }: Who<'_>,
         arrays: &'k mut Arrays,
-    ) -> Result<Vec<Part>, Refusal> {
+    ) -> Result<(Vec<Part>, bool), Refusal> {
         let mut registers = kernel.template.clone();
         for (slot, value) in specials {
             registers[usize::from(*slot)] = *value;
@@ -113,9 +134,13 @@ impl<'k> Follower<'k> {
             arrays,
             has_ended: false,
             spins: false,
+            is_elected,
+            elects: false,
+            ways: 0,
             steps: 0,
         };
-        thread.all()
+        let parts = thread.all()?;
+        Ok((parts, thread.elects))
     }
 
     fn all(&mut self) -> Result<Vec<Part>, Refusal> {
@@ -235,8 +260,9 @@ impl<'k> Follower<'k> {
                 }
                 Some(_) => {}
                 None => {
-                    let slots = results(program, program.code[at as usize]);
-                    let slots = slots.ok_or(Refusal { code: at, why: Why::Control })?;
+                    let Some(slots) = results(program, program.code[at as usize]) else {
+                        return self.either(at, [at, at + 1]);
+                    };
                     slots.into_iter().for_each(|slot| self.set(slot, Value::Any));
                     self.state.next = at + 1;
                     return Ok(());
@@ -259,7 +285,7 @@ impl<'k> Follower<'k> {
             Code::JumpIf { p, when, to } => match self.get(p).value() {
                 Some(value) if (value & 1 == 1) == when => self.state.next = to,
                 Some(_) => {}
-                None => return refuse(Why::Control),
+                None => return self.either(at, [to, at + 1]),
             },
             Code::Jump(to) => self.state.next = to,
             Code::Exit | Code::Return => self.has_ended = true,
@@ -277,6 +303,12 @@ impl<'k> Follower<'k> {
             Code::Object(index) => self.object(at, index)?,
             Code::BulkRead(_) => {}
             Code::BulkWrite(index) => self.copy(at, index)?,
+            Code::Product(index) => self.product(at, index)?,
+            Code::ProductCommit => self.emit(at, Action::ProductCommit),
+            Code::ProductWait { pending } => {
+                let pending = u32::try_from(pending).unwrap_or(u32::MAX);
+                self.emit(at, Action::ProductWait { pending });
+            }
             Code::ProxyFence { shared: true, .. } => self.emit(at, Action::ProxyFence),
             Code::ProxyFence { .. } | Code::Fence { .. } | Code::ObjectFence | Code::Nothing => {}
             _ => match results(program, code) {

@@ -5,6 +5,7 @@
 //! Reference: PTX ISA, integer arithmetic, comparison and selection.
 
 use crate::exec::values::mask;
+use crate::sync::taint::Part;
 use crate::ptx::ast::{Comparison, IntOp, ScalarType};
 
 /// Rounds of a loop: `done` of them are over, `left` are to come, and together they are at most this many.
@@ -40,6 +41,14 @@ pub(super) enum Value {
         generic: bool,
         offset: Number,
     },
+    /// Bits of the address of a shared variable, plus a number: what that is where the decoder placed the variable.
+    Bits {
+        variable: u16,
+        part: Part,
+        value: u64,
+    },
+    /// An address in the parameters of the kernel: the offset.
+    Parameter(u64),
     /// A number of which nothing is known, but that it comes from numbers: it is no address.
     Unknown,
     /// Nothing is known.

@@ -150,6 +150,14 @@ fn action(program: &Program, action: Action) -> String {
         Action::Wait { at, parity } => format!("wait for parity {parity} of {}", place(at)),
         Action::Copy { to, bytes, object } => format!("copy {bytes} bytes to {}, told to {}", place(to), place(object)),
         Action::ProxyFence => "fence for the asynchronous proxy".to_string(),
+        Action::Product { a, b } => {
+            let places: Vec<String> = a.iter().chain([&b]).map(|tile| place(tile.start())).collect();
+            format!("product of matrices at {}", places.join(" and "))
+        }
+        Action::ProductCommit => "products so far are a group".to_string(),
+        Action::ProductWait { pending: 0 } => "wait for all products".to_string(),
+        Action::ProductWait { pending } => format!("wait for all groups of products but {pending}"),
+        Action::Together => "together with the warp group".to_string(),
     }
 }
 

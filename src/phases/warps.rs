@@ -3,7 +3,7 @@
 //! Input: a warp. Output: what of the obligations fails. Establishes: a warp comes to a barrier when all its lanes have come that have not exited; who comes to a
 //! generation knows that the one before is over. Relies on: nothing. Reference: PTX ISA, `barrier`, `bar.warp.sync`; phases-review E6, E7, E9.
 
-use super::block::{BARRIERS, Block, Clock, Result, Status, raise};
+use super::block::{BARRIERS, Block, Result, Status, Told, raise};
 use super::event::{Action, Event, Refusal, Why};
 
 impl Block {
@@ -40,7 +40,7 @@ impl Block {
             }
             let same = there.iter().filter(|(_, other)| other == event).count();
             if same == meant.len() {
-                let mut all: Option<[Clock; 2]> = None;
+                let mut all: Option<Told> = None;
                 for member in meant.iter().filter(|_| orders) {
                     let released = self.release(*member);
                     match &mut all {
@@ -99,12 +99,12 @@ impl Block {
         if (barrier.warps.len() as u32) * 32 < count.unwrap_or(all) {
             return Ok(());
         }
-        let units = self.units();
+        let nothing = self.nothing();
         let barrier = &mut self.barriers[id as usize];
         barrier.generation += 1;
         barrier.warps.clear();
         let (waiting, generation) = (std::mem::take(&mut barrier.waiting), barrier.generation);
-        let open = std::mem::replace(&mut barrier.open, [vec![0; units], vec![0; units]]);
+        let open = std::mem::replace(&mut barrier.open, nothing);
         for lane in waiting {
             self.acquire(lane, &open);
             self.known[lane as usize].order[unit as usize] = generation;

@@ -82,11 +82,11 @@ mod objects;
 mod own;
 mod peek;
 mod phases;
-mod placement;
+pub(crate) mod placement;
 mod run;
 mod same_value;
 mod spin;
-mod taint;
+pub(crate) mod taint;
 pub(crate) mod tell;
 mod tensor_memory;
 

@@ -11,7 +11,7 @@
 use super::follow::{Flow, Refusal, What};
 use super::own::Own;
 use super::taint::{Cause, FIELD_BITS, Open, Part, Placed, Taint};
-use crate::exec::decode::{FLAT_START, Place, SharedVariable, Slot, shared_address};
+use crate::exec::decode::{FLAT_START, Place, Program, SharedVariable, Slot, shared_address};
 use crate::exec::thread::Thread;
 use crate::exec::values::mask;
 use crate::ptx::descriptor;
@@ -39,7 +39,7 @@ pub(crate) struct Placements {
 }
 
 /// An instruction, which of its results, and its operands.
-type Asked = (u32, u8, Vec<(u64, Option<Placed>)>);
+pub(crate) type Asked = (u32, u8, Vec<(u64, Option<Placed>)>);
 
 /// What a function makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +76,144 @@ fn shifted(value: u64, right: i8) -> u64 {
     if right < 0 { value << -right } else { value >> right }
 }
 
+impl Placements {
+    /// What a function makes of numbers and parts of the address of a variable: a part of it, plus the number that the result has
+    /// where the decoder placed it; or a number alone. `None`: that depends on where it is placed.
+    pub(crate) fn made(
+        &mut self,
+        program: &Program,
+        number: u16,
+        asked: Asked,
+        function: &dyn Fn(&[u64]) -> u64,
+    ) -> Option<Option<Part>> {
+        let made = match self.known.get(&asked) {
+            Some(made) => *made,
+            None => {
+                let made = make(program, number, &asked.2, function);
+                if self.known.len() >= MOST {
+                    self.known.clear();
+                }
+                self.known.insert(asked, made);
+                made
+            }
+        };
+        self.assumes_start |= made?.assumes_start;
+        Some(made?.part)
+    }
+
+    /// Whether a variable starts at a multiple of so many bytes; it may be assumed.
+    pub(crate) fn is_aligned(&mut self, program: &Program, number: u16, bytes: u64) -> bool {
+        if declared(program, number) >= bytes {
+            return true;
+        }
+        let is_assumed = is_alone(program, number) && bytes <= START;
+        self.assumes_start |= is_assumed;
+        is_assumed
+    }
+}
+
+fn make(
+    program: &Program,
+    number: u16,
+    operands: &[(u64, Option<Placed>)],
+    function: &dyn Fn(&[u64]) -> u64,
+) -> Option<Made> {
+    let declared = declared(program, number);
+    let assumes_start = declared < START && is_alone(program, number);
+    let align = if assumes_start { START } else { declared };
+    let part = if align < LEAST { None } else { made_at(program, number, align, operands, function) };
+    Some(Made { part: part?, assumes_start })
+}
+
+/// The alignment of a variable.
+fn declared(program: &Program, number: u16) -> u64 {
+    u64::from(program.shared[usize::from(number)].align)
+}
+
+/// Whether there is no other variable in shared memory.
+fn is_alone(program: &Program, number: u16) -> bool {
+    let others = (0..).zip(&program.shared).filter(|(other, _)| *other != usize::from(number));
+    others.into_iter().all(|(_, other)| other.size == 0)
+}
+
+/// Where a variable starts, as the decoder placed it.
+pub(crate) fn start(program: &Program, number: u16) -> u64 {
+    match program.is_flat {
+        true => FLAT_START + u64::from(program.shared[usize::from(number)].offset),
+        false => shared_address(u64::from(number)),
+    }
+}
+
+/// What the function makes of the address of a variable that has this alignment.
+fn made_at(
+    program: &Program,
+    number: u16,
+    align: u64,
+    operands: &[(u64, Option<Placed>)],
+    function: &dyn Fn(&[u64]) -> u64,
+) -> Option<Option<Part>> {
+    let variable = &program.shared[usize::from(number)];
+    let size = u64::from(variable.size);
+    let here = Spot::of(start(program, number));
+    // How far behind the start of the variable the operands are.
+    let behind = operands.iter().filter_map(|(value, placed)| {
+        let part = placed.as_ref()?.part;
+        let added = value.wrapping_sub(here.part(part));
+        Some(match part {
+            Part::Whole(shift) => shifted(added, -shift),
+            Part::Field(shift) => shifted(added, -shift) & mask(FIELD_BITS),
+        })
+    });
+    let last = mask(FIELD_BITS).checked_sub(behind.max()?)? / align * align;
+    // Numbers that are added, if nothing overflows for any place.
+    let added: Vec<(u64, Option<Part>)> = operands
+        .iter()
+        .map(|(value, placed)| {
+            let Some(Placed { part, .. }) = placed else { return Some((*value, None)) };
+            let added = value.checked_sub(here.part(*part))?;
+            let greatest = added.checked_add(Spot { low: last, high: 0 }.part(*part))?;
+            let fits = match part {
+                Part::Whole(0) => added <= size,
+                Part::Whole(_) | Part::Field(_) => *value > mask(32) || greatest <= mask(32),
+            };
+            fits.then_some((added, Some(*part)))
+        })
+        .collect::<Option<_>>()?;
+    let mut values = vec![0; added.len()];
+    let mut at = |spot: Spot| {
+        for (value, (number, part)) in values.iter_mut().zip(&added) {
+            *value = number + part.map_or(0, |part| spot.part(part));
+        }
+        function(&values)
+    };
+    let result = at(here);
+    let moved = at(Spot { low: align, high: 0 }).wrapping_sub(at(Spot { low: 0, high: 0 }));
+    let bits = align.trailing_zeros() as i8;
+    let shift = if moved.is_power_of_two() && last >= align { bits - moved.trailing_zeros() as i8 } else { 0 };
+    let ranks = if program.ranks > 1 { RANK.1 } else { 1 };
+    let spots = || {
+        (0..ranks)
+            .flat_map(|rank| (0..=last / align).map(move |step| Spot { low: step * align, high: rank << RANK.0 }))
+    };
+    // What is shifted goes into a field, beside which there may be others.
+    let mut candidates = [None, Some(Part::Whole(shift)), Some(Part::Field(shift))];
+    if shift != 0 {
+        candidates.swap(1, 2);
+    }
+    let mut is_alike = [true; 3];
+    for spot in spots() {
+        let other = at(spot).wrapping_sub(result);
+        for (is_alike, part) in is_alike.iter_mut().zip(candidates) {
+            let moved = part.map_or(0, |part| spot.part(part).wrapping_sub(here.part(part)));
+            *is_alike &= other == moved;
+        }
+        if is_alike == [false; 3] {
+            return None;
+        }
+    }
+    candidates.into_iter().zip(is_alike).find_map(|(part, is_alike)| is_alike.then_some(part))
+}
+
 impl Flow<'_> {
     /// Where a variable starts in the shared memory of a block, and its bytes.
     pub(super) fn extent(&self, number: u16) -> (u32, u32) {
@@ -110,129 +248,22 @@ impl Flow<'_> {
             return mixed;
         }
         let operands: Vec<_> = slots.iter().map(|slot| (thread.value(*slot), own.get(*slot).place)).collect();
-        let asked = (at, result, operands);
-        let made = match self.placements.known.get(&asked) {
-            Some(made) => *made,
-            None => {
-                let made = self.make(number, &asked.2, function);
-                if self.placements.known.len() >= MOST {
-                    self.placements.known.clear();
-                }
-                self.placements.known.insert(asked, made);
-                made
-            }
+        let Some(part) = self.placements.made(self.program, number, (at, result, operands), function) else {
+            return mixed;
         };
-        let Some(Made { part, assumes_start }) = made else { return mixed };
-        self.placements.assumes_start |= assumes_start;
         // It was looked at for the numbers of this block alone.
         let by_block = mixed.by_block.cut();
         Taint { open: None, place: part.map(|part| Placed { place, part }), chosen: mixed.chosen, by_block }
     }
 
-    fn make(&self, number: u16, operands: &[(u64, Option<Placed>)], function: &dyn Fn(&[u64]) -> u64) -> Option<Made> {
-        let declared = self.declared(number);
-        let assumes_start = declared < START && self.is_alone(number);
-        let align = if assumes_start { START } else { declared };
-        let part = if align < LEAST { None } else { self.made_at(number, align, operands, function) };
-        Some(Made { part: part?, assumes_start })
-    }
-
-    /// The alignment of a variable.
-    fn declared(&self, number: u16) -> u64 {
-        u64::from(self.program.shared[usize::from(number)].align)
-    }
-
-    /// Whether there is no other variable in shared memory.
-    fn is_alone(&self, number: u16) -> bool {
-        let others = (0..).zip(&self.program.shared).filter(|(other, _)| *other != usize::from(number));
-        others.into_iter().all(|(_, other)| other.size == 0)
-    }
-
-    /// What the function makes of the address of a variable that has this alignment.
-    fn made_at(
-        &self,
-        number: u16,
-        align: u64,
-        operands: &[(u64, Option<Placed>)],
-        function: &dyn Fn(&[u64]) -> u64,
-    ) -> Option<Option<Part>> {
-        let variable = &self.program.shared[usize::from(number)];
-        let size = u64::from(variable.size);
-        let here = Spot::of(match self.program.is_flat {
-            true => FLAT_START + u64::from(variable.offset),
-            false => shared_address(u64::from(number)),
-        });
-        // How far behind the start of the variable the operands are.
-        let behind = operands.iter().filter_map(|(value, placed)| {
-            let part = placed.as_ref()?.part;
-            let added = value.wrapping_sub(here.part(part));
-            Some(match part {
-                Part::Whole(shift) => shifted(added, -shift),
-                Part::Field(shift) => shifted(added, -shift) & mask(FIELD_BITS),
-            })
-        });
-        let last = mask(FIELD_BITS).checked_sub(behind.max()?)? / align * align;
-        // Numbers that are added, if nothing overflows for any place.
-        let added: Vec<(u64, Option<Part>)> = operands
-            .iter()
-            .map(|(value, placed)| {
-                let Some(Placed { part, .. }) = placed else { return Some((*value, None)) };
-                let added = value.checked_sub(here.part(*part))?;
-                let greatest = added.checked_add(Spot { low: last, high: 0 }.part(*part))?;
-                let fits = match part {
-                    Part::Whole(0) => added <= size,
-                    Part::Whole(_) | Part::Field(_) => *value > mask(32) || greatest <= mask(32),
-                };
-                fits.then_some((added, Some(*part)))
-            })
-            .collect::<Option<_>>()?;
-        let mut values = vec![0; added.len()];
-        let mut at = |spot: Spot| {
-            for (value, (number, part)) in values.iter_mut().zip(&added) {
-                *value = number + part.map_or(0, |part| spot.part(part));
-            }
-            function(&values)
-        };
-        let result = at(here);
-        let moved = at(Spot { low: align, high: 0 }).wrapping_sub(at(Spot { low: 0, high: 0 }));
-        let bits = align.trailing_zeros() as i8;
-        let shift = if moved.is_power_of_two() && last >= align { bits - moved.trailing_zeros() as i8 } else { 0 };
-        let ranks = if self.program.ranks > 1 { RANK.1 } else { 1 };
-        let spots = || {
-            (0..ranks)
-                .flat_map(|rank| (0..=last / align).map(move |step| Spot { low: step * align, high: rank << RANK.0 }))
-        };
-        // What is shifted goes into a field, beside which there may be others.
-        let mut candidates = [None, Some(Part::Whole(shift)), Some(Part::Field(shift))];
-        if shift != 0 {
-            candidates.swap(1, 2);
-        }
-        let mut is_alike = [true; 3];
-        for spot in spots() {
-            let other = at(spot).wrapping_sub(result);
-            for (is_alike, part) in is_alike.iter_mut().zip(candidates) {
-                let moved = part.map_or(0, |part| spot.part(part).wrapping_sub(here.part(part)));
-                *is_alike &= other == moved;
-            }
-            if is_alike == [false; 3] {
-                return None;
-            }
-        }
-        candidates.into_iter().zip(is_alike).find_map(|(part, is_alike)| is_alike.then_some(part))
-    }
-
     /// Swizzles of this period look at the address of a place in a variable.
     pub(super) fn need_alignment(&mut self, place: Option<Place>, bytes: u64, at: u32) -> Result<(), Refusal> {
         let Some(Place::Shared(number)) = place else { return Ok(()) };
-        if self.declared(number) >= bytes {
+        if self.placements.is_aligned(self.program, number, bytes) {
             return Ok(());
         }
-        if !self.is_alone(number) || bytes > START {
-            let open = Some(Open { cause: Cause::Placement, code: at });
-            return Err(Refusal { code: at, what: What::Address, open });
-        }
-        self.placements.assumes_start = true;
-        Ok(())
+        let open = Some(Open { cause: Cause::Placement, code: at });
+        Err(Refusal { code: at, what: What::Address, open })
     }
 
     /// A product of matrices reads what its descriptors name.

@@ -96,24 +96,9 @@ fn assumptions(bound: &Bound, shown: &Shown, accesses: u64) -> Vec<String> {
         said.push(sentence.to_string());
     }
     let program = &shown.run.program;
-    if shown.elects.is_some() {
-        said.push("`elect.sync` elects one lane of a mask, whichever it is, in all warps".to_string());
-    }
-    if program.warp_operations.iter().any(|operation| matches!(operation.kind, WarpKind::Registers { .. })) {
-        said.push("`setmaxnreg` gets the registers that it asks for".to_string());
-    }
-    if shown.placements.assumes_start {
-        said.push("shared memory starts at a multiple of 1024 bytes".to_string());
-    }
-    if shown.in_time {
-        said.push(
-            "operations on one barrier object come one after the other in time (PTX speaks of causality)".to_string(),
-        );
-    }
-    if shown.in_time && !program.products.is_empty() {
-        let sentence = "a product of matrices is complete when all warps of its warp group have started it, not before";
-        said.push(sentence.to_string());
-    }
+    let adjusts = program.warp_operations.iter().any(|operation| matches!(operation.kind, WarpKind::Registers { .. }));
+    let facts = [shown.elects.is_some(), adjusts, shown.placements.assumes_start, shown.in_time];
+    said.extend(taken_for_granted(program, facts));
     if shown.before_start {
         let sentence = "all blocks of a cluster have started when one accesses the shared memory of another";
         said.push(sentence.to_string());
@@ -129,6 +114,25 @@ fn assumptions(bound: &Bound, shown: &Shown, accesses: u64) -> Vec<String> {
         }
     }
     said
+}
+
+/// What proofs by execution take for granted: lanes are elected, `setmaxnreg` is executed, shared memory starts at a multiple, order in
+/// time.
+pub(crate) fn taken_for_granted(
+    program: &Program,
+    [elects, adjusts, assumes_start, in_time]: [bool; 4],
+) -> Vec<String> {
+    let all = [
+        (elects, "`elect.sync` elects one lane of a mask, whichever it is, in all warps"),
+        (adjusts, "`setmaxnreg` gets the registers that it asks for"),
+        (assumes_start, "shared memory starts at a multiple of 1024 bytes"),
+        (in_time, "operations on one barrier object come one after the other in time (PTX speaks of causality)"),
+        (
+            in_time && !program.products.is_empty(),
+            "a product of matrices is complete when all warps of its warp group have started it, not before",
+        ),
+    ];
+    all.into_iter().filter(|(holds, _)| *holds).map(|(_, sentence)| sentence.to_string()).collect()
 }
 
 /// The name of a barrier.
