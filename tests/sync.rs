@@ -4,8 +4,8 @@
 //! and, where it matters, `//@ reason: CODE`, `//@ condition: TEXT`, `//@ assumption: TEXT`, `//@ no-assumption: TEXT`, `//@ says: TEXT` of a finding. Lines that end with `// HERE` must
 //! be those that findings and reasons name; of PTX from CUDA (tests/sync/cuda) `//@ at: LINE ...` has the lines of the source.
 //!
-//! `//@ symbolic: ARGUMENTS` says of which programs the symbolic proof (of barrier objects in lock-step) has to agree: it proves those that
-//! are `verified`, for any scalars, and no other.
+//! `//@ symbolic: ARGUMENTS` says of which programs the symbolic proofs (of barrier objects in lock-step, `phases`) have to agree: they prove those that
+//! are `verified`, for any scalars, and no other. Programs of `tests/races` may say so, too.
 //!
 //! Of each program: the engine's answer; the same with the engine chosen by default, where the program has barriers for a part
 //! of the block and the answer is one; and, where it is `verified`, that no schedule of the emulator shows a defect
@@ -36,9 +36,15 @@ const SCHEDULES: [&str; 8] = [
 const CONTENTS: [&str; 2] = ["zeros:*", "random:4096xu32:7"];
 
 pub fn trials() -> Vec<Trial> {
-    let entries = std::fs::read_dir("tests/sync").expect("the folder of programs");
-    let paths = entries.map(|entry| entry.expect("an entry").path());
-    let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|end| end == "ptx")).collect();
+    let programs = |folder: &str| {
+        let entries = std::fs::read_dir(folder).expect("the folder of programs");
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        paths.filter(|path| path.extension().is_some_and(|end| end == "ptx")).collect::<Vec<PathBuf>>()
+    };
+    let is_symbolic =
+        |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|text| text.contains("\n//@ symbolic: "));
+    let mut paths = programs("tests/sync");
+    paths.extend(programs("tests/races").into_iter().filter(is_symbolic));
     paths.sort();
     let trials = paths.into_iter().map(|path| {
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
@@ -58,9 +64,10 @@ fn check(path: &Path) -> Result<(), Failed> {
     marks.extend(all("at").flat_map(str::split_whitespace).filter_map(|line| line.parse::<u32>().ok()));
     // Of these the symbolic proof knows nothing.
     let has_parts = ["barrier.arrive", "bar.arrive", "mbarrier", "cluster"].iter().any(|word| text.contains(word));
+    let is_correct = matches!(verdict, "verified" | "no-defect");
     for arguments in all("symbolic") {
         let report = verify(path, &format!("{arguments} --engine symbolic"));
-        if report.is_ok_and(|report| report.verdict.name() == "verified") != (verdict == "verified") {
+        if report.is_ok_and(|report| report.verdict.name() == "verified") != is_correct {
             return Err(format!("{arguments}: the symbolic proof does not agree to {verdict}").into());
         }
     }
@@ -150,10 +157,13 @@ fn execute(path: &Path, arguments: &str) -> Result<(), Failed> {
     let (block, grid) = (value("--block").unwrap_or("32"), value("--grid").unwrap_or("1"));
     let cluster = value("--cluster").map_or(String::new(), |cluster| format!("--cluster {cluster}"));
     let same = if words.contains(&"--allow-same-value") { "--allow-same-value" } else { "" };
+    // A tensor map is the first parameter.
+    let tensor = value("--tensor").and_then(|setting| setting.split_once('='));
     for schedule in SCHEDULES {
         for contents in CONTENTS {
+            let first = tensor.map_or(contents.to_string(), |(_, tensor)| format!("tensor:{tensor}"));
             let run = format!(
-                "--block {block} --grid {grid} {cluster} {same} {schedule} --arg {contents} --arg {contents} --arg {number}"
+                "--block {block} --grid {grid} {cluster} {same} {schedule} --arg {first} --arg {contents} --arg {number}"
             );
             let words = ["gpuvcc", "run", &file].into_iter().chain(run.split_whitespace());
             let Ok(Command::Run(options)) = cli::parse(words) else { return Err(format!("no run: {run}").into()) };

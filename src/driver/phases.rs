@@ -16,7 +16,7 @@ use crate::phases::{self, Answer as Phases, Counts, Proved, Question};
 use crate::ptx::ast::{Item, Module};
 use crate::rules::Rules;
 use crate::sync;
-use crate::verdict::decide::Search;
+use crate::verdict::decide::{LOOPS_END, Search};
 use std::collections::BTreeMap;
 
 /// What the part of global memory may cost.
@@ -72,15 +72,12 @@ pub(super) fn or_phases(
 }
 
 /// The report, with what the part in `phases` takes for granted, and its condition if there is one.
-fn under(
-    mut report: KernelReport,
-    proved: &Proved,
-    condition: Option<String>,
-    options: &Options,
-) -> KernelReport {
+fn under(mut report: KernelReport, proved: &Proved, condition: Option<String>, options: &Options) -> KernelReport {
     if !report.assumptions.iter().any(|assumption| assumption == DISJOINT) {
         report.assumptions.insert(0, DISJOINT.to_string());
     }
+    // That of all threads is shown.
+    report.assumptions.retain(|sentence| !sentence.starts_with(LOOPS_END));
     report.assumptions.extend(proved.assumptions.iter().cloned());
     report.assumptions.extend(exact::given_tensors(options));
     if let Some(condition) = condition {

@@ -45,6 +45,7 @@ use crate::report::finding::headline;
 use crate::report::text::launch_text;
 use crate::rules::Rules;
 use crate::span::Origin;
+use crate::verdict::decide::LOOPS_END;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -307,8 +308,7 @@ impl Search<'_> {
     /// What a proof assumes and the kernel's own does not.
     fn new_assumption<'p>(&self, proof: &'p KernelReport) -> Option<&'p String> {
         // Which loops are assumed to end depends on what matters of them, and less does.
-        let is_new =
-            |sentence: &&String| !sentence.starts_with("every loop ends") && !self.assumptions.contains(sentence);
+        let is_new = |sentence: &&String| !sentence.starts_with(LOOPS_END) && !self.assumptions.contains(sentence);
         proof.assumptions.iter().find(is_new)
     }
 

@@ -23,7 +23,7 @@ pub struct Outcome {
     /// Whether a value came from where the ISA leaves it open.
     pub arbitrary: bool,
     /// Whether values were needed that the ISA defines and that are not computed: products of matrices, and how
-    /// fragments of `wmma` lie in memory.
+    /// fragments of `wmma` lie in memory; and they decide something ([`super::decode::Deciding`]).
     pub(crate) opaque: bool,
     /// A location had more readers than are remembered; races may have been missed.
     pub(crate) forgot: bool,

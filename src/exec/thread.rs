@@ -333,7 +333,8 @@ impl Thread {
                 self.set(d, value);
             }
             Code::Opaque { d, bits } => {
-                world.outcome.opaque = true;
+                let deciding = program.deciding;
+                world.outcome.opaque |= deciding.control || deciding.stored && world.detector.allow_same_value;
                 let value = self.any(world, u32::from(bits));
                 self.set(d, value);
             }

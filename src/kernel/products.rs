@@ -83,6 +83,10 @@ impl Lowering<'_> {
                 format!("`{register}` is touched while a product of matrices may, or without a `wgmma.fence`");
             self.diagnostics.push(Diagnostic::unsupported("unsupported-instruction", message, span));
         }
+        if self.options.rules.global_only {
+            // That warp groups execute them together is asked elsewhere, and what they read is shared memory.
+            return;
+        }
         let [started, committed, waited] = ["started", "committed", "waited"].map(|name| {
             let name = self.names.fresh(&format!("products.{name}"));
             self.locals.push(Variable::new(name.clone(), COUNTER));

@@ -155,7 +155,7 @@ pub(super) struct Block {
 
 pub(super) type Result<T> = std::result::Result<T, Refusal>;
 
-pub(super) fn raise(to: &mut Clock, from: &Clock) {
+pub(super) fn raise(to: &mut [u32], from: &[u32]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to = (*to).max(*from));
 }
 
@@ -212,7 +212,8 @@ impl Block {
             counts[object.unit as usize] = object.phase;
         }
         for group in &self.groups {
-            counts[group.unit as usize] = group.threads.clone().map(|one| self.products[one].started).max().unwrap_or(0);
+            counts[group.unit as usize] =
+                group.threads.clone().map(|one| self.products[one].started).max().unwrap_or(0);
         }
         counts
     }

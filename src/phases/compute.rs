@@ -7,9 +7,9 @@ use super::thread::Follower;
 use super::value::{Linear, Number, Value};
 use crate::exec::decode::{Code, ConstantKind, Note, Place, Program, Slot};
 use crate::exec::values::mask;
+use crate::ptx::ast::{Comparison, IntOp, ScalarType};
 use crate::sync::placement;
 use crate::sync::taint::{Part, Placed};
-use crate::ptx::ast::{Comparison, ScalarType};
 
 impl Follower<'_> {
     /// An instruction that gives registers values.
@@ -37,6 +37,11 @@ impl Follower<'_> {
             },
             (Code::One { a, .. }, Some(Note::Low32)) => value(a).low32(region),
             (Code::One { a, .. }, Some(Note::Convert { .. })) => value(a).widened(region),
+            (Code::One { a, .. }, Some(Note::Integer { op: op @ (IntOp::Not | IntOp::Neg), ty })) => {
+                // All bits changed, a number is -1 minus it.
+                let start = if *op == IntOp::Not { mask(ty.bits()) } else { 0 };
+                Value::constant(start).sum(value(a), -1, ty.bits(), region)
+            }
             (Code::One { f, a, .. }, None | Some(Note::Integer { .. })) => {
                 value(a).value().map_or(Value::Any, |a| Value::constant(f(a)))
             }

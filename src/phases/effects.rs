@@ -215,7 +215,8 @@ impl Follower<'_> {
                 (array, *to, bytes, 16)
             }
             Moves::Tensor { map, coordinates, shared, loads: true } => {
-                let (array, bytes) = self.whole_box(*map, coordinates.len()).ok_or(Refusal { code: at, why: Why::TensorMap })?;
+                let (array, bytes) =
+                    self.whole_box(*map, coordinates.len()).ok_or(Refusal { code: at, why: Why::TensorMap })?;
                 (array, *shared, bytes, 128)
             }
             _ => return refuse(Why::Instruction),
@@ -231,9 +232,8 @@ impl Follower<'_> {
     fn whole_box(&self, map: u32, rank: usize) -> Option<(u32, u32)> {
         let access = &self.kernel.program.accesses[map as usize];
         let Value::Parameter(offset) = self.get(access.base) else { return None };
-        let (position, map) = self.kernel.maps.get(&offset.checked_add_signed(access.offset)?)?;
-        let bytes = map.whole_box().filter(|_| map.rank() == rank)?;
-        Some((*position as u32, bytes))
+        let map = self.kernel.maps.get(&offset.checked_add_signed(access.offset)?)?;
+        Some((map.position as u32, map.bytes.filter(|_| map.rank == rank)?))
     }
 
     /// `wgmma.mma_async`
@@ -260,6 +260,11 @@ impl Follower<'_> {
         let variable = &program.shared[usize::from(variable)];
         let (start, end) = (variable.offset, u64::from(variable.offset) + u64::from(variable.size));
         let is_inside = |piece: u32| piece >= start && u64::from(piece) + UNIT <= end;
-        if tile.pieces().into_iter().all(is_inside) { Ok(tile) } else { refuse(Why::Address) }
+        let mut known = self.kernel.tiles.borrow_mut();
+        if !known.contains(&tile) && !tile.pieces().into_iter().all(is_inside) {
+            return refuse(Why::Address);
+        }
+        known.insert(tile);
+        Ok(tile)
     }
 }

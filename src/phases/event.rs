@@ -70,7 +70,7 @@ pub(super) enum Action {
 }
 
 /// A matrix in shared memory that a product reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Tile {
     /// Its descriptor, where the decoder placed shared memory.
     pub(super) descriptor: u64,

@@ -54,7 +54,7 @@ use event::{Action, Refusal, Why};
 use rounds::Role;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-use thread::{Arrays, Class, Follower, Kernel, Who};
+use thread::{Arrays, Class, Follower, Kernel, Map, Who};
 use value::Value;
 
 /// What is asked.
@@ -171,8 +171,8 @@ fn reason(program: &Program, refusal: &Refusal) -> Reason {
     Reason { code: "phases", message, origin: program.origins.get(refusal.code as usize).cloned() }
 }
 
-/// Tensor maps by their offsets in the parameters of a kernel, with the positions of these.
-type Maps = BTreeMap<u64, (usize, TensorMap)>;
+/// Tensor maps by their offsets in the parameters of a kernel.
+type Maps = BTreeMap<u64, Map>;
 
 /// The program of blocks of this size.
 fn program(
@@ -215,7 +215,7 @@ fn program(
         if question.tensors.contains_key(&position)
             && let Some(map) = launch.parameters.get(position).and_then(|bytes| TensorMap::decoded(bytes))
         {
-            maps.insert(offset, (position, map));
+            maps.insert(offset, Map { position, rank: map.rank(), bytes: map.whole_box() });
         }
         offset += parameter.size.unwrap_or(0);
     }
@@ -246,6 +246,7 @@ fn for_every(
         sentinel: SENTINEL,
         maps,
         placements: RefCell::new(Placements::default()),
+        tiles: RefCell::default(),
     };
     let all = All { question, kernel, count, elects: Cell::new(false), in_time: Cell::new(false) };
     let shown = all.for_every(count == entry.params.len())?;
@@ -296,7 +297,9 @@ impl All<'_> {
                 }
                 Ok(shown) => return Ok(shown),
                 // That has nothing to do with large numbers.
-                Err(refusal) if !matches!(refusal.why, Why::Control | Why::Address | Why::Barrier) => return Err(refusal),
+                Err(refusal) if !matches!(refusal.why, Why::Control | Why::Address | Why::Barrier) => {
+                    return Err(refusal);
+                }
                 Err(refusal) => refused = refused.or(Some(refusal)),
             }
         }

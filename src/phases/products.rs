@@ -4,7 +4,7 @@
 //! same order; who waits for a group of products knows that all of its warps have read, and in time that they have started. Relies on: as the emulator
 //! (`exec::products`): one thread that has waited may tell for the warp group. Reference: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions".
 
-use super::block::{Block, Result, Stamp, Status};
+use super::block::{Block, Result, Stamp, Status, raise};
 use super::event::{Refusal, Tile, Why};
 use crate::exec::decode::FLAT_START;
 use crate::ptx::descriptor::{ADDRESS, Matrix, UNIT};
@@ -23,6 +23,9 @@ pub(super) struct WarpGroup {
     pub(super) ahead: VecDeque<u32>,
     /// How many all of them have executed.
     pub(super) done: u32,
+    /// Products that not all of its threads know to be complete: when each thread started them, by its own time. The first one's number.
+    pub(super) times: VecDeque<Vec<u32>>,
+    pub(super) first: u32,
 }
 
 /// The products of a thread.
@@ -31,8 +34,6 @@ pub(super) struct Products {
     pub(super) started: u32,
     /// How many had been started when each group was committed that it did not wait for.
     pub(super) groups: VecDeque<u32>,
-    /// Numbers of products that not all threads know to be complete, and the thread's times when it started them.
-    pub(super) times: VecDeque<(u32, u32)>,
     /// Operations that it executed.
     pub(super) done: u32,
 }
@@ -41,7 +42,14 @@ impl WarpGroup {
     /// The warp groups of a block.
     pub(super) fn all(first: u32, threads: u32) -> Vec<WarpGroup> {
         let range = |start: u32| start as usize..(start + THREADS).min(threads) as usize;
-        let one = |(unit, start)| WarpGroup { unit, threads: range(start), ahead: VecDeque::new(), done: 0 };
+        let one = |(unit, start)| WarpGroup {
+            unit,
+            threads: range(start),
+            ahead: VecDeque::new(),
+            done: 0,
+            times: VecDeque::new(),
+            first: 1,
+        };
         (first..).zip((0..threads).step_by(THREADS as usize)).map(one).collect()
     }
 }
@@ -77,8 +85,14 @@ impl Block {
         products.started += 1;
         let number = products.started;
         // What the thread does next, those that wait for the product are not told.
-        products.times.push_back((number, known.order[thread as usize]));
+        let time = known.order[thread as usize];
         known.order[thread as usize] += 1;
+        let group = self.group(thread);
+        let at = (number - group.first) as usize;
+        if at == group.times.len() {
+            group.times.push_back(vec![0; THREADS as usize]);
+        }
+        group.times[at][(thread % THREADS) as usize] = time;
         // The first thread of a warp reads for it.
         if thread.is_multiple_of(32) {
             let unit = self.group(thread).unit;
@@ -118,23 +132,23 @@ impl Block {
 
     /// A thread goes on when its warp group has started so many products.
     fn await_products(&mut self, thread: u32, last: u32) {
-        let WarpGroup { unit, threads, .. } = self.group(thread).clone();
+        let group = &mut self.groups[(thread / THREADS) as usize];
+        let (unit, threads) = (group.unit as usize, group.threads.clone());
         if !self.products[threads.clone()].iter().all(|one| one.started >= last) {
             self.status[thread as usize] = Status::Products { last };
             return;
         }
         self.status[thread as usize] = Status::Runs;
         let known = &mut self.known[thread as usize];
-        known.order[unit as usize] = known.order[unit as usize].max(last);
-        for other in threads.clone() {
-            let started = self.products[other].times.iter().find(|(number, _)| *number == last);
-            if let Some((_, time)) = started {
-                known.time[other] = known.time[other].max(*time);
-            }
+        known.order[unit] = known.order[unit].max(last);
+        if let Some(times) = last.checked_sub(group.first).and_then(|at| group.times.get(at as usize)) {
+            raise(&mut known.time[threads.clone()], times);
         }
-        let least = threads.clone().map(|one| self.known[one].order[unit as usize]).min().unwrap_or(0);
-        for other in threads {
-            self.products[other].times.retain(|(number, _)| *number > least);
+        if thread as usize + 1 == threads.end {
+            let least = self.known[threads].iter().map(|one| one.order[unit]).min().unwrap_or(0);
+            let over = (least + 1).saturating_sub(group.first).min(group.times.len() as u32);
+            group.times.drain(..over as usize);
+            group.first += over;
         }
     }
 

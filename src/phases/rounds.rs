@@ -118,7 +118,9 @@ fn state(block: &Block, so_far: &[Vec<Event>]) -> Cut {
     let (mut equal, mut numbers) = (Vec::new(), Vec::new());
     let all = |numbers: &mut Vec<Item>, clock: &Clock| numbers.extend((0..).zip(clock.iter().copied()));
     for known in &block.known {
-        [&known.order, &known.fenced, &known.time, &known.at_fence].into_iter().for_each(|clock| all(&mut numbers, clock));
+        [&known.order, &known.fenced, &known.time, &known.at_fence]
+            .into_iter()
+            .for_each(|clock| all(&mut numbers, clock));
     }
     for (thread, status) in block.status.iter().enumerate() {
         let code = block.at[thread].map_or(0, |event| event.code);
@@ -168,13 +170,14 @@ fn state(block: &Block, so_far: &[Vec<Event>]) -> Cut {
         equal.extend(group.ahead.iter().map(|code| u64::from(*code)));
         for thread in group.threads.clone() {
             let products = &block.products[thread];
-            let ahead = u64::from(products.done - group.done);
-            equal.extend([ahead, products.groups.len() as u64, products.times.len() as u64]);
+            equal.extend([u64::from(products.done - group.done), products.groups.len() as u64]);
             numbers.push((group.unit, products.started));
             numbers.extend(products.groups.iter().map(|number| (group.unit, *number)));
-            for (number, time) in &products.times {
-                numbers.extend([(group.unit, *number), (thread as u32, *time)]);
-            }
+        }
+        equal.push(group.times.len() as u64);
+        numbers.push((group.unit, group.first));
+        for times in &group.times {
+            numbers.extend(group.threads.clone().zip(times).map(|(thread, time)| (thread as u32, *time)));
         }
     }
     for (number, cell) in &block.cells {

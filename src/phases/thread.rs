@@ -10,10 +10,9 @@
 //! Relies on: [`super::value`]. Reference: PTX ISA.
 
 use super::compute::results;
-use super::event::{Action, Event, Part, Refusal, Why};
+use super::event::{Action, Event, Part, Refusal, Tile, Why};
 use super::value::{Linear, Number, Region, Value};
 use crate::exec::decode::{Code, Program, Slot, Space};
-use crate::exec::tensor::TensorMap;
 use crate::sync::placement::Placements;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,10 +41,23 @@ pub(super) struct Kernel<'p> {
     pub(super) heads: BTreeSet<u32>,
     /// What the decoder gave the trip count instead of its value.
     pub(super) sentinel: u64,
-    /// Tensor maps by their offsets in the parameters, with the positions of these.
-    pub(super) maps: BTreeMap<u64, (usize, TensorMap)>,
+    /// Tensor maps by their offsets in the parameters.
+    pub(super) maps: BTreeMap<u64, Map>,
     /// What was made of bits of addresses.
     pub(super) placements: RefCell<Placements>,
+    /// Matrices that are inside of their variables.
+    pub(super) tiles: RefCell<BTreeSet<Tile>>,
+}
+
+/// A tensor map in the parameters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Map {
+    /// Position of its parameter.
+    pub(super) position: usize,
+    /// Dimensions.
+    pub(super) rank: usize,
+    /// Bytes of a box, if a copy writes all of them wherever it is.
+    pub(super) bytes: Option<u32>,
 }
 
 /// Arrays that threads write, and those that copies read.

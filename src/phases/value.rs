@@ -5,8 +5,8 @@
 //! Reference: PTX ISA, integer arithmetic, comparison and selection.
 
 use crate::exec::values::mask;
-use crate::sync::taint::Part;
 use crate::ptx::ast::{Comparison, IntOp, ScalarType};
+use crate::sync::taint::Part;
 
 /// Rounds of a loop: `done` of them are over, `left` are to come, and together they are at most this many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -192,8 +192,7 @@ fn made_at(
     let shift = if moved.is_power_of_two() && last >= align { bits - moved.trailing_zeros() as i8 } else { 0 };
     let ranks = if program.ranks > 1 { RANK.1 } else { 1 };
     let spots = || {
-        (0..ranks)
-            .flat_map(|rank| (0..=last / align).map(move |step| Spot { low: step * align, high: rank << RANK.0 }))
+        (0..ranks).flat_map(|rank| (0..=last / align).map(move |step| Spot { low: step * align, high: rank << RANK.0 }))
     };
     // What is shifted goes into a field, beside which there may be others.
     let mut candidates = [None, Some(Part::Whole(shift)), Some(Part::Field(shift))];

@@ -26,6 +26,9 @@ use crate::twothread::{self, Pair, Site, TwoThread};
 use crate::vcgen::passive::{Check, CheckKind};
 use std::sync::OnceLock;
 
+/// How the assumption starts that names the loops.
+pub(crate) const LOOPS_END: &str = "every loop ends";
+
 /// What is asked for beside a proof, less first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Search {
@@ -197,7 +200,7 @@ impl Decision<'_> {
         }
         if matches!(end, End::Complete | End::Stopped) && !question.loop_heads.is_empty() {
             let heads: Vec<&str> = question.loop_heads.iter().map(Name::as_str).collect();
-            report.assumptions.push(format!("every loop ends (loops at {})", heads.join(", ")));
+            report.assumptions.push(format!("{LOOPS_END} (loops at {})", heads.join(", ")));
         }
         report.checked.loops = question.loop_heads.len() as u64;
         groups::merge(&mut findings);

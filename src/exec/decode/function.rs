@@ -8,8 +8,8 @@ use super::indirect;
 use super::layout::{Layout, function_address};
 use super::special::{Known, known};
 use super::{
-    Code, ConstantKind, Fact, Frame, NamedSlot, Note, Notes, Place, Program, Register, Slot, SpecialSlot, Written,
-    reconvergence,
+    Code, ConstantKind, Deciding, Fact, Frame, NamedSlot, Note, Notes, Place, Program, Register, Slot, SpecialSlot,
+    Written, reconvergence,
 };
 use crate::diagnostic::Diagnostic;
 use crate::exec::launch::Launch;
@@ -182,6 +182,7 @@ impl<'m> Decoder<'m> {
             local_size: 0,
             shared: Vec::new(),
             is_flat: false,
+            deciding: Deciding::default(),
             shared_size: 0,
             ranks: launch.cluster.iter().product(),
             globals: Vec::new(),
@@ -524,6 +525,7 @@ impl<'m> Decoder<'m> {
         // So that a block behind another one in memory has its variables at the same multiples.
         program.shared_size = layout.shared_size.next_multiple_of(128);
         program.globals = layout.globals;
+        program.deciding = super::opaque::deciding(&program);
         Some(program)
     }
 }

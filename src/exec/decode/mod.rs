@@ -13,6 +13,7 @@ mod indirect;
 mod layout;
 mod matrix;
 mod notes;
+mod opaque;
 mod operations;
 mod reconvergence;
 mod special;
@@ -35,6 +36,7 @@ pub(crate) use layout::shared_address;
 pub(crate) use layout::{FLAT_START, RANK_SHIFT};
 pub use layout::{GlobalVariable, SHARED_BITS, SharedVariable, Windows};
 pub(crate) use notes::{ConstantKind, Frame, Note, Notes, Place};
+pub(crate) use opaque::Deciding;
 pub(crate) use special::{SpecialSlot, SpecialValue};
 pub(crate) use tensor_memory::{TensorA, TensorOperation, TensorPlace, TensorProductOf};
 pub(crate) use together::{
@@ -103,6 +105,8 @@ pub struct Program {
     pub globals: Vec<GlobalVariable>,
     /// Generic addresses.
     pub windows: Windows,
+    /// What values decide that are not computed.
+    pub(crate) deciding: Deciding,
     /// Where values come from.
     pub(crate) notes: Notes,
 }

@@ -80,3 +80,4 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
             for (int i = 0; i < 2; i++) out[(row - row % ROWS + row % ROWS / 8 * 16 + row % 8 + 8 * half) * 8 + column + i] = d[half * 2 + i];
     }
 }
+//@ symbolic: --block 256 --grid 2 --tensor 0=f16:320x128:box=64x64,swizzle=128 --tensor 1=f16:320x8:box=64x8,swizzle=128
