@@ -12,6 +12,7 @@
 
 use super::event::{Action, Event, Refusal, Why};
 use super::products::{Products, WarpGroup};
+use crate::limits;
 use std::cell::Cell as Flag;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -227,6 +228,7 @@ impl Block {
     /// their end.
     pub(super) fn run<'e>(&mut self, of: impl Fn(u32) -> &'e [Event], ends: impl Fn(u32) -> bool) -> Result<()> {
         loop {
+            limits::check_now();
             let mut has_run = false;
             for thread in 0..self.threads {
                 let events = of(thread);

@@ -11,6 +11,9 @@ use crate::exec::values::mask;
 use crate::ptx::descriptor::{self, UNIT};
 use crate::sync::taint::Part;
 
+/// Up to this alignment a variable has the one that is declared.
+const LEAST: u32 = 16;
+
 /// Instructions from a wait back to it.
 const SPIN: usize = 64;
 
@@ -35,7 +38,11 @@ impl Follower<'_> {
             return Err(refuse(Why::Address));
         }
         // Elsewhere the variable may stand at another multiple of its alignment.
-        if !offset.is_multiple_of(u64::from(align)) || !shared.align.is_multiple_of(align) {
+        let is_aligned = match align {
+            0..=LEAST => shared.align.is_multiple_of(align),
+            _ => self.kernel.placements.borrow_mut().is_aligned(self.kernel.program, variable as u16, align.into()),
+        };
+        if !offset.is_multiple_of(u64::from(align)) || !is_aligned {
             return Err(refuse(Why::Aligned));
         }
         Ok(shared.offset + offset as u32)
@@ -233,7 +240,7 @@ impl Follower<'_> {
         let access = &self.kernel.program.accesses[map as usize];
         let Value::Parameter(offset) = self.get(access.base) else { return None };
         let map = self.kernel.maps.get(&offset.checked_add_signed(access.offset)?)?;
-        Some((map.position as u32, map.bytes.filter(|_| map.rank == rank)?))
+        Some((map.array as u32, map.bytes.filter(|_| map.rank == rank)?))
     }
 
     /// `wgmma.mma_async`

@@ -42,7 +42,7 @@ use crate::exec::command::Command;
 use crate::exec::decode::{self, Code, Program, Slot, SpecialValue, WarpKind};
 use crate::exec::launch::Schedule;
 use crate::exec::tensor::TensorMap;
-use crate::exec::tensor_argument::TensorArgument;
+use crate::exec::tensor_argument::{TensorArgument, TensorData};
 use crate::finding::{Checked, Reason};
 use crate::geometry::{Geometry, index_of};
 use crate::limits;
@@ -212,10 +212,15 @@ fn program(
     let mut offset = 0;
     for (position, parameter) in entry.params.iter().enumerate() {
         offset = u64::next_multiple_of(offset, u64::from(parameter.align.max(1)));
-        if question.tensors.contains_key(&position)
+        if let Some(tensor) = question.tensors.get(&position)
             && let Some(map) = launch.parameters.get(position).and_then(|bytes| TensorMap::decoded(bytes))
         {
-            maps.insert(offset, Map { position, rank: map.rank(), bytes: map.whole_box() });
+            let array = match &tensor.data {
+                TensorData::New(_) => Some(position),
+                TensorData::Of { other, .. } => entry.parameter_or_position(other),
+            };
+            let bytes = map.whole_box().filter(|_| array.is_some());
+            maps.insert(offset, Map { array: array.unwrap_or(position), rank: map.rank(), bytes });
         }
         offset += parameter.size.unwrap_or(0);
     }

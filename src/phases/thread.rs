@@ -52,8 +52,8 @@ pub(super) struct Kernel<'p> {
 /// A tensor map in the parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Map {
-    /// Position of its parameter.
-    pub(super) position: usize,
+    /// Position of the parameter that has the array of the tensor: itself, or a pointer.
+    pub(super) array: usize,
     /// Dimensions.
     pub(super) rank: usize,
     /// Bytes of a box, if a copy writes all of them wherever it is.

@@ -333,7 +333,7 @@ impl Run<'_> {
             self.world.halted = true;
         }
         if self.since >= LOOK {
-            limits::check();
+            limits::check_now();
             effort::spend(INSTRUCTION * self.since);
             self.since = 0;
             if self.world.outcome.instructions >= self.launch.total_steps {
