@@ -124,7 +124,7 @@ impl Block {
         self.together(thread, code)?;
         let groups = &mut self.products[thread as usize].groups;
         let complete = groups.len().saturating_sub(pending as usize);
-        if let Some(last) = groups.drain(..complete).last() {
+        if let Some(last) = groups.drain(..complete).next_back() {
             self.await_products(thread, last);
         }
         Ok(())
