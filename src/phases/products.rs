@@ -124,7 +124,8 @@ impl Block {
         self.together(thread, code)?;
         let groups = &mut self.products[thread as usize].groups;
         let complete = groups.len().saturating_sub(pending as usize);
-        if let Some(last) = groups.drain(..complete).next_back() {
+        let last = groups.drain(..complete).next_back();
+        if let Some(last) = last {
             self.await_products(thread, last);
         }
         Ok(())
