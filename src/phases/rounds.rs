@@ -28,20 +28,28 @@ pub(super) struct Role {
 }
 
 impl Role {
-    /// Loops without events do not matter.
+    /// Loops without events do not matter. Where as many rounds of the same follow each other twice, there are as many of twice that; it does
+    /// not matter how many turns are between.
     pub(super) fn new(parts: Vec<Part>) -> Result<Role, Refusal> {
         let mut role = Role { before: Vec::new(), round: None, behind: Vec::new() };
+        let mut turn: Vec<Event> = Vec::new();
         for part in parts {
-            match part {
-                Part::Rounds(events) if events.is_empty() => {}
-                Part::Rounds(events) => {
-                    let code = events.first().map_or(0, |event| event.code);
-                    if role.round.replace(events).is_some() {
+            match (part, &mut role.round) {
+                (Part::Rounds(events), _) if events.is_empty() => {}
+                (Part::Rounds(events), None) => {
+                    turn.clone_from(&events);
+                    role.round = Some(events);
+                }
+                (Part::Rounds(events), Some(round)) => {
+                    let is_more = events == turn && role.behind.chunks(turn.len()).all(|chunk| chunk == turn);
+                    if !is_more {
+                        let code = events.first().map_or(0, |event| event.code);
                         return Err(Refusal { code, why: Why::Loops });
                     }
+                    round.extend(events);
                 }
-                Part::Once(events) if role.round.is_none() => role.before.extend(events),
-                Part::Once(events) => role.behind.extend(events),
+                (Part::Once(events), None) => role.before.extend(events),
+                (Part::Once(events), Some(_)) => role.behind.extend(events),
             }
         }
         Ok(role)
