@@ -5,7 +5,7 @@
 //! be those that findings and reasons name; of PTX from CUDA (tests/sync/cuda) `//@ at: LINE ...` has the lines of the source.
 //!
 //! `//@ symbolic: ARGUMENTS` says of which programs the symbolic proofs (of barrier objects in lock-step, `phases`) have to agree: they prove those that
-//! are `verified`, for any scalars, and no other. Programs of `tests/races` may say so, too.
+//! are `verified`, for any scalars, and no other (`//@ symbolic-when: ARGUMENTS`: under a condition). Programs of `tests/races` may say so, too.
 //!
 //! Of each program: the engine's answer; the same with the engine chosen by default, where the program has barriers for a part
 //! of the block and the answer is one; and, where it is `verified`, that no schedule of the emulator shows a defect
@@ -65,10 +65,12 @@ fn check(path: &Path) -> Result<(), Failed> {
     // Of these the symbolic proof knows nothing.
     let has_parts = ["barrier.arrive", "bar.arrive", "mbarrier", "cluster"].iter().any(|word| text.contains(word));
     let is_correct = matches!(verdict, "verified" | "no-defect");
-    for arguments in all("symbolic") {
-        let report = verify(path, &format!("{arguments} --engine symbolic"));
-        if report.is_ok_and(|report| report.verdict.name() == "verified") != is_correct {
-            return Err(format!("{arguments}: the symbolic proof does not agree to {verdict}").into());
+    for (key, expected) in [("symbolic", "verified"), ("symbolic-when", "verified-when")] {
+        for arguments in all(key) {
+            let report = verify(path, &format!("{arguments} --engine symbolic"));
+            if report.is_ok_and(|report| report.verdict.name() == expected) != is_correct {
+                return Err(format!("{arguments}: the symbolic proof does not agree to {verdict}").into());
+            }
         }
     }
     for arguments in all("verify") {

@@ -28,8 +28,8 @@ pub(super) struct Role {
 }
 
 impl Role {
-    /// Loops without events do not matter. Where as many rounds of the same follow each other twice, there are as many of twice that; it does
-    /// not matter how many turns are between.
+    /// Loops without events do not matter. Where as many rounds of the same follow each other twice, there are as many of twice that: what is between is
+    /// turns, too, or parts of one, and stands behind them then.
     pub(super) fn new(parts: Vec<Part>) -> Result<Role, Refusal> {
         let mut role = Role { before: Vec::new(), round: None, behind: Vec::new() };
         let mut turn: Vec<Event> = Vec::new();
@@ -41,12 +41,14 @@ impl Role {
                     role.round = Some(events);
                 }
                 (Part::Rounds(events), Some(round)) => {
-                    let is_more = events == turn && role.behind.chunks(turn.len()).all(|chunk| chunk == turn);
+                    let all = role.behind.iter().chain(&events);
+                    let is_more =
+                        events.len() == turn.len() && all.eq(turn.iter().cycle().take(role.behind.len() + turn.len()));
                     if !is_more {
                         let code = events.first().map_or(0, |event| event.code);
                         return Err(Refusal { code, why: Why::Loops });
                     }
-                    round.extend(events);
+                    round.extend_from_slice(&turn);
                 }
                 (Part::Once(events), None) => role.before.extend(events),
                 (Part::Once(events), Some(_)) => role.behind.extend(events),

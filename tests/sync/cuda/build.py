@@ -5,7 +5,7 @@
     python3 build.py ring dma     only these
 
 A source has `//@ verify: ARGUMENTS` of gpuvcc, or `//@ run: ARGUMENTS` of gpuvcc run, and for each way in which it is broken `//@ variant: NAME VERDICT [ARGUMENTS]`: the macro BROKEN_NAME is
-then defined, and there are more arguments. `//@ symbolic: ARGUMENTS` goes to all of them. Lines that findings of a variant name end with `// HERE NAME ...`. Without a macro it is correct. `//@ stages: 2 3`
+then defined, and there are more arguments. `//@ symbolic: ARGUMENTS` and `//@ symbolic-when: ARGUMENTS` go to all of them. Lines that findings of a variant name end with `// HERE NAME ...`. Without a macro it is correct. `//@ stages: 2 3`
 makes that many correct kernels, with STAGES defined. `//@ arch: sm_90a` is what it is compiled for.
 
 NVRTC is that of ../../kernels/build.py; headers of CUDA come from PyPI, too.
@@ -56,7 +56,7 @@ def main():
                 marked = (line for line in enumerate(source.split("\n"), 1) if "// HERE" in line[1])
                 at = [number for number, line in marked if macro and macro in line.split("// HERE")[1].split()]
                 head = [f"//@ verdict: {verdict}", f"//@ {what}: {arguments}{more}"]
-                head += re.findall(r"^//@ symbolic: .*$", source, re.M)
+                head += re.findall(r"^//@ symbolic[^:]*: .*$", source, re.M)
                 head += [f"//@ at: {' '.join(map(str, at))}"] if macro else []
                 head += [f"// {about}", f"// tests/sync/cuda/{path.name}{', ' + macro if macro else ''}"]
                 name = f"cuda_{path.stem}" + (f"_{stage}" if stage else "") + (f"_{macro}_broken" if macro else "")

@@ -44,3 +44,4 @@ extern "C" __global__ void kernel(const float *in, float *out, int n) {
         out[blockIdx.x * 32 + lane] = sum;
     }
 }
+//@ symbolic-when: --block 64 --grid 2
