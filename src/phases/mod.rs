@@ -12,7 +12,8 @@
 //! small ones, each for itself; `start + period * rounds` for each rest modulo the period; and those above `i32::MAX`, which are negative.
 //!
 //! *What each thread does is fixed, by class* ([`thread`]): instructions are executed on linear functions of the number of rounds that are over
-//! and to come ([`value`]). Loaded values, `%ctaid` and sizes of the grid are unknown; where they decide there is no proof. Hence for each number
+//! and to come ([`value`]). Loaded values, `%ctaid` and sizes of the grid are unknown; where they decide more than which of two ways it goes that
+//! meet again ([`ways`]), there is no proof. Which lane `elect.sync` elects is shown for each. Hence for each number
 //! of rounds a thread does `before, round, round, ..., behind`, and in each round it does the same to the same bytes and barriers.
 //!
 //! *The order is fixed* ([`block`]): the theorem of [`crate::sync`] for one launch and one execution holds for each number of rounds; its conditions are
