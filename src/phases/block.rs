@@ -92,8 +92,8 @@ pub(super) struct Object {
     pub(super) phase: u32,
     /// Who initialised it, and when.
     pub(super) by: (u32, u32),
-    /// Who came to the open phase, with what was earlier in time; copies tell nothing.
-    pub(super) came: Vec<(u32, Clock)>,
+    /// Who came to the open phase, with what it knew by order and, beyond that, in time; copies tell nothing.
+    pub(super) came: Vec<(u32, [Clock; 2])>,
     /// What arrivals of the open phase, and of the one before, release.
     pub(super) open: Told,
     pub(super) complete: Told,

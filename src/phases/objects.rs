@@ -64,8 +64,6 @@ impl Block {
 
     pub(super) fn arrive(&mut self, thread: u32, code: u32, at: u32, (count, bytes): (u32, u32)) -> Result<()> {
         self.admitted(thread, code, at)?;
-        let known = &self.known[thread as usize];
-        let earlier = (0..self.units() as u32).map(|unit| known.in_time(unit)).collect();
         let released = self.release(thread);
         let object = self.object(thread, code, at)?;
         if count == 0 || count > object.pending {
@@ -77,7 +75,8 @@ impl Block {
             return Err(Refusal { code, why: Why::Bytes });
         }
         object.open.iter_mut().zip(&released).for_each(|(open, released)| raise(open, released));
-        object.came.push((thread, earlier));
+        let [order, _, time] = released;
+        object.came.push((thread, [order, time]));
         self.settle(at)
     }
 
@@ -91,8 +90,14 @@ impl Block {
         let phase = object.phase;
         for waited in object.waited.extract_if(.., |one| one.phases == phase) {
             let Waited { thread, time, behind, .. } = waited;
-            let knows = |(other, clock): &(u32, Clock)| *other == thread || clock[thread as usize] >= time;
-            if !object.came[behind as usize..].iter().any(knows) {
+            let came = &object.came[behind as usize..];
+            let tells = |clock: &Clock| clock.get(thread as usize).is_some_and(|known| *known >= time);
+            if came.iter().any(|(other, [order, _])| *other == thread || tells(order)) {
+                continue;
+            }
+            // Where nobody knows in causality order, somebody may in time.
+            self.in_time.set(true);
+            if !came.iter().any(|(_, [_, in_time])| tells(in_time)) {
                 return Err(Refusal { code: waited.code, why: Why::Overtaken });
             }
         }
@@ -114,6 +119,9 @@ impl Block {
     pub(super) fn wait(&mut self, thread: u32, code: u32, at: u32, parity: u32) -> Result<()> {
         let unit = self.object(thread, code, at)?.unit;
         let known = self.known[thread as usize].in_time(unit);
+        if !self.knows(thread, unit, known) {
+            self.in_time.set(true);
+        }
         // The parity is that of the last phase that has to be complete. So many are at least.
         let phases = known + u32::from(known % 2 == parity);
         let phase = self.object(thread, code, at)?.phase;

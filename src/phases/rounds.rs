@@ -156,9 +156,9 @@ fn state(block: &Block, so_far: &[Vec<Event>]) -> Cut {
         equal.extend([*at, object.count, object.pending, by].map(u64::from));
         equal.extend([object.bytes as u64, object.came.len() as u64, object.waited.len() as u64]);
         numbers.extend([(object.unit, object.phase), (by, time)]);
-        for (thread, clock) in &object.came {
+        for (thread, clocks) in &object.came {
             equal.push(u64::from(*thread));
-            all(&mut numbers, clock);
+            clocks.iter().for_each(|clock| all(&mut numbers, clock));
         }
         object.open.iter().chain(&object.complete).for_each(|clock| all(&mut numbers, clock));
         for waited in &object.waited {
