@@ -5,7 +5,7 @@
 //! be those that findings and reasons name; of PTX from CUDA (tests/sync/cuda) `//@ at: LINE ...` has the lines of the source.
 //!
 //! `//@ symbolic: ARGUMENTS` says of which programs the symbolic proofs (of barrier objects in lock-step, `phases`) have to agree: they prove those that
-//! are `verified`, for any scalars, and no other (`//@ symbolic-when: ARGUMENTS`: under a condition), and `//@ rests-on: TEXT` what they take for granted. Programs of `tests/races` may say so, too.
+//! are `verified`, for any scalars, and no other (`//@ symbolic-when: ARGUMENTS`: under a condition); `//@ assumption: TEXT` is for all of them. Programs of `tests/races` may say so, too.
 //!
 //! Of each program: the engine's answer; the same with the engine chosen by default, where the program has barriers for a part
 //! of the block and the answer is one; and, where it is `verified`, that no schedule of the emulator shows a defect
@@ -73,7 +73,7 @@ fn check(path: &Path) -> Result<(), Failed> {
                 return Err(format!("{arguments}: the symbolic proof does not agree to {verdict}").into());
             }
             let said = report.map_or(Vec::new(), |report| report.assumptions);
-            if let Some(missing) = all("rests-on").find(|text| !said.iter().any(|line| line.contains(text))) {
+            if let Some(missing) = all("assumption").find(|text| !said.iter().any(|line| line.contains(text))) {
                 return Err(format!("{arguments}: no assumption says `{missing}`: {said:?}").into());
             }
         }

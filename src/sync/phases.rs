@@ -6,16 +6,17 @@
 //! by an arrival of its thread to the same phase; a phase is not over before all that wait for the one before it have
 //! seen that. Then each phase has the same arrivals and bytes in every schedule, and no wait is too late ([`super`] has the
 //! argument). Relies on: clocks know of barriers only; copies end where they start. To *know* is causality order, or order in time
-//! where an arrival does not release or a copy stands between: [`Phases::in_time`].
+//! where an arrival does not release or a copy stands between: [`Rest`].
 //! Reference: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
 
 use super::follow::What;
 use super::objects::{Trouble, Unsafe};
 use crate::exec::objects::State;
 use crate::exec::races::clock::ThreadClock;
-use crate::exec::races::order::{BulkCopy, Later};
+use crate::exec::races::order::{BulkCopy, Knows, Later};
 use crate::exec::world::World;
 use crate::finding::MixedBarrier;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// Bytes that a phase may count.
@@ -106,10 +107,28 @@ pub(super) struct Phases {
     objects: BTreeMap<u32, Object>,
     /// By place of the thread.
     waits: Vec<Option<Wait>>,
-    /// Whether something rests on order in time.
-    pub(super) in_time: bool,
+    /// What all rests on.
+    pub(super) rest: Rest,
     /// Phases that were completed, of all blocks.
     pub(super) completed: u64,
+}
+
+/// Whether something that was shown rests on order in time.
+#[derive(Debug, Default)]
+pub(super) struct Rest {
+    in_time: Cell<bool>,
+}
+
+impl Rest {
+    pub(super) fn is_in_time(&self) -> bool {
+        self.in_time.get()
+    }
+
+    /// Something rests on what is known; whether it is.
+    pub(super) fn holds(&self, knows: Knows) -> bool {
+        self.in_time.set(self.in_time.get() || knows == Knows::InTime);
+        knows != Knows::Not
+    }
 }
 
 impl Party {
@@ -154,7 +173,9 @@ impl Phases {
     ) -> Result<(), Trouble> {
         let Some(object) = self.objects.get_mut(&offset) else { return Ok(()) };
         let is_arrival = !matches!(action, Action::Invalidate);
-        self.in_time |= is_arrival && object.admits(world, &party, offset)?;
+        if is_arrival {
+            object.admits(world, &party, offset, &self.rest)?;
+        }
         let (thread, code) = (party.thread, party.code);
         let announced = match action {
             Action::Arrive { bytes } | Action::ArriveFirst { bytes } => {
@@ -168,7 +189,7 @@ impl Phases {
                 0
             }
             Action::Invalidate => {
-                let knows = object.is_over_before(&party.later(world));
+                let knows = object.is_over_before(&party.later(world), &self.rest);
                 if !(knows && state.is_idle && object.came.is_empty() && object.owed.is_empty()) {
                     return Err(Trouble::Refused(What::Invalidated, code));
                 }
@@ -203,10 +224,11 @@ impl Phases {
     ) -> Result<Option<u32>, Trouble> {
         let Some(object) = self.objects.get(&offset) else { return Ok(None) };
         let later = party.later(world);
-        if !later.is_later_than(object.by.0, object.by.1) {
+        if !self.rest.holds(later.knows(object.by.0, object.by.1)) {
             return Err(Trouble::Refused(What::Initialised, party.code));
         }
         let known = later.phases(object.number).1;
+        self.rest.holds(later.knows_phases(object.number, known));
         Ok(Some(match wanted {
             // The parity is that of the last phase that has to be complete. So many are at least.
             Wanted::Parity(parity) => known + u32::from(known % 2 == parity),
@@ -254,7 +276,7 @@ impl Phases {
     pub(super) fn copied(&mut self, world: &World, party: &Party, copy: BulkCopy) -> Result<(), Trouble> {
         let found = self.objects.iter_mut().find(|(_, object)| object.number == copy.object);
         let Some((offset, object)) = found else { return Ok(()) };
-        self.in_time |= object.admits(world, party, *offset)?;
+        object.admits(world, party, *offset, &self.rest)?;
         object.came.push(party.clone());
         object.is_late[1] = true;
         object.brought = copy.phase.map(|phase| (phase, party.code));
@@ -268,7 +290,7 @@ impl Phases {
             let Some(phase) = state(*offset).map(|state| state.phase).filter(|phase| *phase != object.phase) else {
                 continue;
             };
-            object.end_phase(world)?;
+            object.end_phase(world, &self.rest)?;
             object.phase = phase;
             self.completed += 1;
             any = true;
@@ -291,7 +313,7 @@ impl Phases {
             let knows = |thread: &crate::exec::thread::Thread| {
                 let (shape, copies) = (world.detector.shape, &world.detector.copies[..]);
                 let later = Later { shape, copies, thread: thread.number, clock: &thread.clock, proxy: None };
-                later.phases(object.number).0 > phase
+                later.knows_phases(object.number, phase + 1) == Knows::ByOrder
             };
             if !exited(*offset).iter().any(knows) {
                 return Err(Trouble::Refused(What::Underway, code));
@@ -311,18 +333,16 @@ pub(super) enum Wanted {
 }
 
 impl Object {
-    /// Whether a thread may bring something to the open phase; it has to know that the one before is complete. Answers
-    /// whether that rests on order in time.
-    fn admits(&self, world: &World, party: &Party, offset: u32) -> Result<bool, Trouble> {
+    /// Whether a thread may bring something to the open phase; it has to know that the one before is complete.
+    fn admits(&self, world: &World, party: &Party, offset: u32, rest: &Rest) -> Result<(), Trouble> {
         let later = party.later(world);
-        if !later.is_later_than(self.by.0, self.by.1) {
+        if !rest.holds(later.knows(self.by.0, self.by.1)) {
             return Err(Trouble::Refused(What::Initialised, party.code));
         }
-        let (by_order, in_time) = later.phases(self.number);
-        if in_time >= self.phase {
-            return Ok(by_order < self.phase);
+        if rest.holds(later.knows_phases(self.number, self.phase)) {
+            return Ok(());
         }
-        let unknown = |other: &&Party| !later.is_later_than(other.thread, other.clock.epoch);
+        let unknown = |other: &&Party| later.knows(other.thread, other.clock.epoch) == Knows::Not;
         let earlier = self.before.iter().find(unknown).or(self.before.first());
         Err(Trouble::Reused(Unsafe {
             barrier: MixedBarrier::Object(offset),
@@ -334,17 +354,18 @@ impl Object {
 
     /// Whether the phase before the open one is over before what a thread does: it waited, or others did and told it; or all that was
     /// brought to it is before, and nothing of it comes later.
-    fn is_over_before(&self, later: &Later<'_>) -> bool {
+    fn is_over_before(&self, later: &Later<'_>, rest: &Rest) -> bool {
         let is_before = |other: &Party| {
             let (party, time) = other.ends.unwrap_or((other.thread, other.clock.epoch));
             later.is_after(party, time)
         };
-        later.is_later_than(self.by.0, self.by.1)
-            && (later.phases(self.number).0 >= self.phase || !self.is_late[0] && self.before.iter().all(is_before))
+        rest.holds(later.knows(self.by.0, self.by.1))
+            && (later.knows_phases(self.number, self.phase) == Knows::ByOrder
+                || !self.is_late[0] && self.before.iter().all(is_before))
     }
 
     /// The open phase is complete.
-    fn end_phase(&mut self, world: &World) -> Result<(), Trouble> {
+    fn end_phase(&mut self, world: &World, rest: &Rest) -> Result<(), Trouble> {
         if let Some((_, code)) = self.owed.first() {
             return Err(Trouble::Refused(What::Owed, *code));
         }
@@ -352,8 +373,8 @@ impl Object {
         let phase = self.phase;
         for Waited { thread, epoch, code, behind, .. } in self.waited.extract_if(.., |one| one.phases == phase) {
             let by_itself = last.get(&thread).is_some_and(|index| *index >= behind);
-            let knows = |party: &Party| party.later(world).is_later_than(thread, epoch);
-            if !by_itself && !self.came[behind..].iter().any(knows) {
+            let knows = self.came[behind..].iter().map(|party| party.later(world).knows(thread, epoch));
+            if !by_itself && !rest.holds(Knows::best(knows)) {
                 return Err(Trouble::Refused(What::Overtaken, code));
             }
         }

@@ -22,6 +22,31 @@ pub(crate) struct BulkCopy {
     pub(crate) phase: Option<u32>,
 }
 
+/// How a thread knows that something was earlier.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Knows {
+    /// It does not.
+    Not,
+    /// In time only: threads tell each other, but nothing synchronises them.
+    InTime,
+    /// In causality order.
+    ByOrder,
+}
+
+impl Knows {
+    /// The best that one of several knows.
+    pub(crate) fn best(all: impl Iterator<Item = Knows>) -> Knows {
+        let mut best = Knows::Not;
+        for one in all {
+            best = best.max(one);
+            if best == Knows::ByOrder {
+                break;
+            }
+        }
+        best
+    }
+}
+
 /// The later party.
 pub(crate) struct Later<'d> {
     pub(crate) shape: Shape,
@@ -69,10 +94,13 @@ impl Later<'_> {
         clock.others.as_deref().is_some_and(|known| self.is_in(known, other, time))
     }
 
-    /// Whether it was earlier in time, as far as threads tell each other.
-    pub(crate) fn is_later_than(&self, other: u32, time: u32) -> bool {
-        let told = self.clock.others.as_ref().and_then(|known| known.told.as_ref());
-        self.is_after(other, time) || told.is_some_and(|known| self.is_in(known, other, time))
+    /// The same, or whether it was earlier in time, as far as threads tell each other.
+    pub(crate) fn knows(&self, other: u32, time: u32) -> Knows {
+        let told = || self.clock.others.as_ref().and_then(|known| known.told.as_ref());
+        if self.is_after(other, time) {
+            return Knows::ByOrder;
+        }
+        if told().is_some_and(|known| self.is_in(known, other, time)) { Knows::InTime } else { Knows::Not }
     }
 
     /// How many phases of a barrier object are known to be complete: in causality order, and in time.
@@ -81,6 +109,16 @@ impl Later<'_> {
         let others = self.clock.others.as_deref();
         let by_order = of(others);
         (by_order, by_order.max(of(others.and_then(|known| known.told.as_deref()))))
+    }
+
+    /// Whether so many phases of a barrier object are known to be complete.
+    pub(crate) fn knows_phases(&self, object: u32, phases: u32) -> Knows {
+        let (by_order, in_time) = self.phases(object);
+        match phases {
+            _ if phases <= by_order => Knows::ByOrder,
+            _ if phases <= in_time => Knows::InTime,
+            _ => Knows::Not,
+        }
     }
 
     /// Whether a clock says so.

@@ -7,6 +7,7 @@ use crate::exec::access::Target;
 use crate::exec::machine::blocks_of;
 use crate::exec::races::Current;
 use crate::exec::races::clock::Agent;
+use crate::exec::races::order::Knows;
 use crate::exec::thread::{Status, Thread};
 use crate::geometry::index_of;
 use crate::sync::follow::{Refusal, What};
@@ -121,17 +122,17 @@ impl Run<'_> {
         self.phases.end(&self.world, |offset| of_rank((offset / self.program.shared_size) as usize))?;
         for (rank, copy, code) in outgoing {
             let knows = |thread: &Thread| {
-                let phases = party(thread, *code).later(&self.world).phases(copy.object).1;
-                copy.phase.is_some_and(|phase| phase < phases)
+                let party = party(thread, *code);
+                copy.phase.map_or(Knows::Not, |phase| party.later(&self.world).knows_phases(copy.object, phase + 1))
             };
-            if !of_rank(*rank as usize).iter().any(knows) {
+            if !self.phases.rest.holds(Knows::best(of_rank(*rank as usize).iter().map(knows))) {
                 return Err(Refusal { code: *code, what: What::Underway, open: None }.into());
             }
         }
         self.end_commits()?;
         for ((rank, thread), (epoch, code)) in remote {
-            let knows = |other: &Thread| party(other, *code).later(&self.world).is_later_than(*thread, *epoch);
-            if !of_rank(*rank as usize).iter().any(knows) {
+            let knows = |other: &Thread| party(other, *code).later(&self.world).knows(*thread, *epoch);
+            if !self.phases.rest.holds(Knows::best(of_rank(*rank as usize).iter().map(knows))) {
                 return Err(Refusal { code: *code, what: What::Remote, open: None }.into());
             }
         }

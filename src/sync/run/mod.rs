@@ -229,7 +229,7 @@ pub(crate) fn run(
         },
     };
     let generations = block.objects.generations + phases.completed + generations_left_out;
-    let (has_aligned_part, in_time) = (block.objects.has_aligned_part, phases.in_time);
+    let (has_aligned_part, in_time) = (block.objects.has_aligned_part, phases.rest.is_in_time());
     let run = crate::exec::finished(program, outcome, global);
     Ok(Shown {
         run,

@@ -5,6 +5,7 @@
 use super::{Block, Early, Run};
 use crate::exec::access::{self, Target};
 use crate::exec::decode::{Code, Moves, ObjectKind, Program, Slot};
+use crate::exec::races::order::Knows;
 use crate::exec::thread::{FIRST_EPOCH, Status, Thread};
 use crate::exec::values::mask;
 use crate::exec::world::World;
@@ -40,7 +41,8 @@ impl Run<'_> {
         if before.is_none() {
             let (party, others) = (party(thread, at), &threads[rank * size..(rank + 1) * size]);
             let later = party.later(&self.world);
-            self.before_start |= !others.iter().any(|other| later.is_later_than(other.number, FIRST_EPOCH));
+            let knows = Knows::best(others.iter().map(|other| later.knows(other.number, FIRST_EPOCH)));
+            self.before_start |= !self.phases.rest.holds(knows);
         }
     }
 

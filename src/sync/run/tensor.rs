@@ -7,6 +7,7 @@ use super::{Block, Early, Run};
 use crate::exec::access::{self, Target};
 use crate::exec::decode::{ObjectOperation, Program, Slot, TensorOperation, TensorPlace};
 use crate::exec::races::clock::Agent;
+use crate::exec::races::order::Knows;
 use crate::exec::tensor_memory::{self, COLUMNS};
 use crate::exec::thread::Thread;
 use crate::sync::follow::{Refusal, What};
@@ -109,9 +110,10 @@ impl Run<'_> {
         let Block { threads, state, commits, .. } = &self.block;
         for ((rank, thread), (count, code)) in commits {
             let agent = self.world.detector.shape.agent_of(*thread, Agent::Tensor);
-            let knows = |other: &Thread| party(other, *code).later(&self.world).is_later_than(agent, *count);
+            let knows = |other: &Thread| party(other, *code).later(&self.world).knows(agent, *count);
             let first = (rank * state.size) as usize;
-            if !threads[first..first + state.size as usize].iter().any(knows) {
+            let of_rank = &threads[first..first + state.size as usize];
+            if !self.phases.rest.holds(Knows::best(of_rank.iter().map(knows))) {
                 return Err(Refusal { code: *code, what: What::Underway, open: None }.into());
             }
         }
