@@ -8,8 +8,9 @@
 //!
 //! # The argument
 //!
-//! *One 32-bit scalar, `n`, is open*; sizes of blocks and other scalars that decide are given. Values of `n` fall into finitely many classes:
-//! small ones, each for itself; `start + period * rounds` for each rest modulo the period; and those above `i32::MAX`, which are negative.
+//! *One 32-bit scalar is open*; sizes of blocks and other scalars that decide are given. It is the trip count, `n`, or `n` is the scalar divided by
+//! a unit (`(k + 63) / 64`, or what a loop with `i += 64` does up to `k`): then it stands for all scalars of the same `n`. Values of `n` fall into
+//! finitely many classes: small ones, each for itself; `start + period * rounds` for each rest modulo the period; and scalars above `i32::MAX`, which are negative.
 //!
 //! *What each thread does is fixed, by class* ([`thread`]): instructions are executed on linear functions of the number of rounds that are over
 //! and to come ([`value`]). Loaded values, `%ctaid` and sizes of the grid are unknown; where they decide more than which of two ways it goes that
@@ -55,7 +56,8 @@ use event::{Action, Refusal, Why};
 use rounds::Role;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-use thread::{Arrays, Class, Follower, Kernel, Map, Who};
+use std::iter;
+use thread::{Arrays, Class, Follower, Kernel, Map, Scale, Who};
 use value::Value;
 
 /// What is asked.
@@ -102,6 +104,9 @@ pub(crate) enum Counts {
 /// Periods that are tried, and the threads that a block may have.
 const PERIODS: [i128; 9] = [2, 4, 6, 8, 10, 12, 14, 16, 1];
 const THREADS: u32 = 512;
+
+/// Units of trip counts that are tried, rounded up and down.
+const UNITS: [i128; 9] = [512, 256, 128, 64, 32, 16, 8, 4, 2];
 
 /// Rounds that come before others, in periods.
 const BEFORE: i128 = 3;
@@ -286,20 +291,46 @@ type Roles = (Role, Option<Role>);
 impl All<'_> {
     /// All trip counts; `is_given`: there is none that is open.
     fn for_every(&self, is_given: bool) -> Result<Shown, Refusal> {
-        let one = |start: i128| Class { parameter: self.count, start, period: 1, most: 0 };
         if is_given {
-            let roles = self.class(one(0))?;
-            return Ok(Shown { counts: Counts::All, class: one(0), roles, assumptions: Vec::new() });
+            let class = self.one(0, Scale::ONE);
+            let roles = self.class(class)?;
+            return Ok(Shown { counts: Counts::All, class, roles, assumptions: Vec::new() });
         }
-        (0..FIRST).try_for_each(|number| self.class(one(number)).map(drop))?;
+        // Is it something else that decides?
+        self.class(self.one(0, Scale::ONE))?;
+        let rounded = |rounds_up: bool| move |unit: i128| Scale { unit, rounds_up };
+        let scales = iter::once(Scale::ONE).chain(UNITS.map(rounded(true))).chain(UNITS.map(rounded(false)));
+        let mut refused = None;
+        for scale in scales {
+            match self.scaled(scale) {
+                Ok(shown) => return Ok(shown),
+                // It is another one.
+                Err(refusal) if refusal.why == Why::Control => refused = refused.or(Some(refusal)),
+                Err(refusal) => return Err(refusal),
+            }
+        }
+        Err(refused.unwrap_or(Refusal { code: 0, why: Why::Control }))
+    }
+
+    /// One trip count.
+    fn one(&self, start: i128, scale: Scale) -> Class {
+        Class { parameter: self.count, scale, start, period: 1, most: 0 }
+    }
+
+    /// All trip counts that a parameter says in a way.
+    fn scaled(&self, scale: Scale) -> Result<Shown, Refusal> {
+        (0..FIRST).try_for_each(|number| self.class(self.one(number, scale)).map(drop))?;
         // Where it is a number with a sign, the larger half of them is negative.
-        let negative = Class { parameter: self.count, start: LARGEST[1] + 1, period: 1, most: LARGEST[1] };
+        let start = LARGEST[1] + 1;
+        let negative = Class { parameter: self.count, scale: Scale::ONE, start, period: 1, most: LARGEST[1] };
         let has_negative = self.class(negative).is_ok();
         let mut refused = None;
         for largest in LARGEST.into_iter().skip(usize::from(has_negative)) {
-            match self.up_to(largest) {
-                Ok(shown) if largest == LARGEST[0] || has_negative && largest == LARGEST[1] => {
-                    return Ok(Shown { counts: Counts::All, ..shown });
+            match self.up_to(largest, scale) {
+                Ok(Shown { counts: Counts::UpTo(shown_for), class, roles, assumptions }) => {
+                    let is_all = shown_for == LARGEST[0] || has_negative && shown_for == LARGEST[1];
+                    let counts = if is_all { Counts::All } else { Counts::UpTo(shown_for) };
+                    return Ok(Shown { counts, class, roles, assumptions });
                 }
                 Ok(shown) => return Ok(shown),
                 // That has nothing to do with large numbers.
@@ -320,13 +351,14 @@ impl All<'_> {
         tell::taken_for_granted(program, [self.elects.get(), adjusts, assumes_start, self.in_time.get()])
     }
 
-    /// Shows it for all trip counts up to one.
-    fn up_to(&self, largest: i128) -> Result<Shown, Refusal> {
+    /// Shows it for all parameters up to one, or not much less.
+    fn up_to(&self, largest: i128, scale: Scale) -> Result<Shown, Refusal> {
+        let (largest, parameter) = scale.largest(largest);
         let mut refused = None;
         for period in PERIODS {
             let class = |rest: i128| {
                 let start = BEFORE * period + rest;
-                Class { parameter: self.count, start, period, most: (largest - start) / period }
+                Class { parameter: self.count, scale, start, period, most: (largest - start) / period }
             };
             let roles = match self.class(class(0)) {
                 Ok(roles) => roles,
@@ -339,9 +371,8 @@ impl All<'_> {
                 }
             };
             (1..period).try_for_each(|number| self.class(class(number)).map(drop))?;
-            let one = |start: i128| Class { parameter: self.count, start, period: 1, most: 0 };
-            (FIRST..BEFORE * period).try_for_each(|number| self.class(one(number)).map(drop))?;
-            let counts = Counts::UpTo(largest);
+            (FIRST..BEFORE * period).try_for_each(|number| self.class(self.one(number, scale)).map(drop))?;
+            let counts = Counts::UpTo(parameter);
             return Ok(Shown { counts, class: class(0), roles, assumptions: Vec::new() });
         }
         Err(refused.unwrap_or(Refusal { code: 0, why: Why::Drift }))

@@ -20,12 +20,67 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Trip counts `start + period * rounds`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Class {
-    /// Parameter that is the trip count.
+    /// Parameter that says the trip count.
     pub(super) parameter: usize,
+    pub(super) scale: Scale,
     pub(super) start: i128,
     pub(super) period: i128,
     /// Rounds at most.
     pub(super) most: i128,
+}
+
+/// How a parameter says the trip count: it is the parameter divided by a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Scale {
+    pub(super) unit: i128,
+    pub(super) rounds_up: bool,
+}
+
+impl Scale {
+    pub(super) const ONE: Scale = Scale { unit: 1, rounds_up: false };
+
+    /// The parameter; rounded up, only 0 is none.
+    fn parameter(self, count: Linear) -> Linear {
+        let Scale { unit, rounds_up } = self;
+        let times = |part: i128| part.saturating_mul(unit);
+        let Linear { start, done, left, .. } = count;
+        let (before, rest) = match rounds_up {
+            true if count == Linear::constant(0) => (0, 0),
+            true => (unit - 1, unit - 1),
+            false => (0, unit - 1),
+        };
+        Linear { start: times(start) - before, done: times(done), left: times(left), rest }
+    }
+
+    /// The largest trip count of which no parameter is above a number, and its largest parameter.
+    pub(super) fn largest(self, parameter: i128) -> (i128, i128) {
+        let Scale { unit, rounds_up } = self;
+        let count = if rounds_up { parameter / unit } else { (parameter + 1) / unit - 1 };
+        (count, if rounds_up { count * unit } else { count * unit + unit - 1 })
+    }
+}
+
+impl Class {
+    /// Trip counts of one number.
+    pub(super) fn is_one(self) -> bool {
+        self.most == 0
+    }
+
+    /// The parameter, with so many rounds over and the rest to come, before the first of them.
+    fn count(self) -> Value {
+        let left = if self.is_one() { 0 } else { self.period };
+        self.of(Linear { left, ..Linear::constant(self.start) })
+    }
+
+    /// The same in a round: it is neither over nor to come.
+    fn count_in_round(self) -> Value {
+        let Class { start, period, .. } = self;
+        self.of(Linear { start: start + period, done: period, left: period, rest: 0 })
+    }
+
+    fn of(self, count: Linear) -> Value {
+        Value::Number(Number::new(self.scale.parameter(count), 32))
+    }
 }
 
 /// What is known of all threads.
@@ -132,16 +187,13 @@ impl<'k> Follower<'k> {
             registers[usize::from(*slot)] = *value;
         }
         let region = Region { most: class.most };
-        let count = Linear { start: class.start, done: 0, left: class.period };
-        let count = if class.most == 0 { Linear::constant(class.start) } else { count };
-        let count = Value::Number(Number::new(count, 32));
         let state = State { next: 0, registers };
         let mut thread = Follower {
             kernel,
             class,
             region,
             state,
-            count,
+            count: class.count(),
             events: Vec::new(),
             arrays,
             has_ended: false,
@@ -160,7 +212,7 @@ impl<'k> Follower<'k> {
         let mut turns: Vec<Turn> = Vec::new();
         while !self.has_ended {
             let head = self.state.next;
-            if self.class.most > 0 && self.kernel.heads.contains(&head) {
+            if !self.class.is_one() && self.kernel.heads.contains(&head) {
                 let registers = self.state.registers.clone();
                 let earlier = turns.iter().rev().filter(|turn| turn.head == head).take(TURNS);
                 let mut found = None;
@@ -216,15 +268,13 @@ impl<'k> Follower<'k> {
     /// Executes one round, when any number of them are over and to come.
     fn one_round(&mut self, now: &[Value], steps: &[Option<i128>], turns: usize) -> Option<(Vec<Event>, Vec<Value>)> {
         let head = self.state.next;
-        let (start, period) = (self.class.start, self.class.period);
         let registers =
             now.iter().zip(steps).map(|(value, step)| step.map_or(Value::Any, |by| before_round(*value, by)));
-        let count = Linear { start: start + period, done: period, left: period };
         let outer = (self.state.clone(), self.region, self.count, std::mem::take(&mut self.events));
         let arrays = self.arrays.clone();
         self.state.registers = registers.collect();
         self.region = Region { most: self.class.most - 1 };
-        self.count = Value::Number(Number::new(count, 32));
+        self.count = self.class.count_in_round();
         let mut left = turns;
         let mut is_back = false;
         for _ in 0..ROUND {
@@ -336,7 +386,9 @@ impl<'k> Follower<'k> {
 fn difference(before: Value, now: Value) -> Option<i128> {
     match (before, now) {
         (Value::Number(before), Value::Number(now)) => {
-            let is_constant = before.linear.left == now.linear.left && before.bits == now.bits;
+            let is_constant = before.linear.left == now.linear.left
+                && before.linear.rest == now.linear.rest
+                && before.bits == now.bits;
             is_constant.then_some(now.linear.start - before.linear.start)
         }
         // An offset that is the same for all trip counts.
@@ -350,7 +402,7 @@ fn before_round(value: Value, by: i128) -> Value {
     match value {
         Value::Number(Number { linear, bits }) => {
             let Linear { start, left, .. } = linear;
-            Value::Number(Number::new(Linear { start: start + left, done: left + by, left }, bits))
+            Value::Number(Number::new(Linear { start: start + left, done: left + by, ..linear }, bits))
         }
         other => other,
     }

@@ -3,6 +3,7 @@
 //! Input: what the threads do. Output: text. Establishes: nothing. Relies on: nothing. Reference: none.
 
 use super::event::{Action, Event};
+use super::thread::Scale;
 use super::{Counts, Shown};
 use crate::exec::decode::Program;
 use std::collections::BTreeMap;
@@ -16,16 +17,22 @@ pub(super) fn text(program: &Program, count: Option<&str>, block: [u32; 3], show
     let class = &shown.class;
     match count {
         None => text += "all trip counts are given\n",
-        Some(count) if class.most == 0 => {
+        Some(count) if class.is_one() => {
             let _ = writeln!(text, "{count} decides nothing");
         }
-        Some(count) => {
+        Some(parameter) => {
             let (start, period) = (class.start, class.period);
+            let Scale { unit, rounds_up } = class.scale;
+            let count = match rounds_up {
+                _ if unit == 1 => parameter.to_string(),
+                true => format!("({parameter} + {}) / {unit}", unit - 1),
+                false => format!("{parameter} / {unit}"),
+            };
             let _ = writeln!(text, "{count} = {start} + {period} * rounds + rest, for each rest below {period}");
             let _ = writeln!(text, "{count} < {start}: each by itself");
             let _ = match shown.counts {
                 Counts::All => writeln!(text, "all of them, as numbers without a sign"),
-                Counts::UpTo(largest) => writeln!(text, "{count} > {largest}: not shown"),
+                Counts::UpTo(largest) => writeln!(text, "{parameter} > {largest}: not shown"),
             };
         }
     }
