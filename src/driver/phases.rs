@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::effort::Effort;
 use crate::finding::{Checked, KernelReport, Reason, Verdict};
 use crate::limits;
-use crate::phases::{self, Answer as Phases, Counts, Proved, Question};
+use crate::phases::{self, Answer as Phases, Proved, Question};
 use crate::ptx::ast::{Item, Module};
 use crate::rules::Rules;
 use crate::sync;
@@ -58,7 +58,7 @@ pub(super) fn or_phases(
                     let Checked { accesses, barriers, .. } = proved.checked;
                     let checked = Checked { accesses, barriers, ..report.checked };
                     let report = KernelReport { checked, ..report };
-                    Ok(under(report, &proved, condition(&proved, module, entry), options))
+                    Ok(under(report, &proved, options))
                 }
                 _ => because(answer, "races of global memory are not excluded"),
             }
@@ -72,7 +72,7 @@ pub(super) fn or_phases(
 }
 
 /// The report, with what the part in `phases` takes for granted, and its condition if there is one.
-fn under(mut report: KernelReport, proved: &Proved, condition: Option<String>, options: &Options) -> KernelReport {
+fn under(mut report: KernelReport, proved: &Proved, options: &Options) -> KernelReport {
     if !report.assumptions.iter().any(|assumption| assumption == DISJOINT) {
         report.assumptions.insert(0, DISJOINT.to_string());
     }
@@ -80,8 +80,8 @@ fn under(mut report: KernelReport, proved: &Proved, condition: Option<String>, o
     report.assumptions.retain(|sentence| !sentence.starts_with(LOOPS_END));
     report.assumptions.extend(proved.assumptions.iter().cloned());
     report.assumptions.extend(exact::given_tensors(options));
-    if let Some(condition) = condition {
-        report.conditions.push(condition);
+    if let Some(condition) = &proved.condition {
+        report.conditions.push(condition.clone());
         report.verdict = Verdict::VerifiedWhen;
     }
     report
@@ -161,13 +161,6 @@ fn prove(program: &Program, module: &Module, entry: &str, options: &Options) -> 
         Phases::Proved(proved) => Ok(*proved),
         Phases::Open(reasons) => Err(Open::Asked(reasons)),
     }
-}
-
-/// A condition of the proof, if it has one.
-fn condition(proved: &Proved, module: &Module, entry: &str) -> Option<String> {
-    let (Some(count), Counts::UpTo(largest)) = (proved.count, proved.counts) else { return None };
-    let kernel = pipeline::entry_of(module, entry).ok()?;
-    Some(format!("0 <= {} <= {largest}", kernel.params[count].name))
 }
 
 /// What users state is of the other proofs.

@@ -3,6 +3,7 @@
 //! Input: an instruction, registers. Output: what the registers are then. Establishes: it holds for all rounds of the region. Relies on: the notes of
 //! the decoder; [`crate::sync::placement`] for bits of addresses. Reference: PTX ISA, integer arithmetic, comparison and selection.
 
+use super::terms::{Function, Operand, Term};
 use super::thread::Follower;
 use super::value::{Linear, Number, Value};
 use crate::exec::decode::{Code, ConstantKind, Note, Place, Program, Slot};
@@ -24,14 +25,9 @@ impl Follower<'_> {
                 self.parameter(*index, (*offset, *bytes), a)
             }
             (Code::Move { a, .. }, _) => value(a),
-            (Code::Select { a, b, p, .. }, _) => match (value(p).value(), value(a), value(b)) {
-                (Some(p), a, b) => {
-                    if p & 1 == 1 {
-                        a
-                    } else {
-                        b
-                    }
-                }
+            (Code::Select { a, b, p, .. }, _) => match (self.decided(p), value(a), value(b)) {
+                (Some(true), a, _) => a,
+                (Some(false), _, b) => b,
                 (None, a, b) if a == b => a,
                 _ => Value::Any,
             },
@@ -68,6 +64,7 @@ impl Follower<'_> {
                 }
             }
             (Code::Two { a, b, .. }, Some(Note::Comparison { comparison, ty })) => {
+                self.ask(at, [value(a), value(b)]);
                 let said = Value::compared(*comparison, *ty, [value(a), value(b)], region);
                 said.map_or(Value::Any, |said| Value::constant(u64::from(said)))
             }
@@ -103,7 +100,7 @@ impl Follower<'_> {
             _ => Value::Any,
         };
         let result = match result {
-            Value::Any => self.bits(at, code).unwrap_or(Value::Any),
+            Value::Any => self.bits(at, code).or_else(|| self.term(code, note)).unwrap_or(Value::Any),
             result => result,
         };
         let nothing = match note {
@@ -192,7 +189,42 @@ impl Follower<'_> {
             Code::Compare(_) | Code::Clock { .. } => &[],
             _ => return false,
         };
-        sources.iter().all(|slot| matches!(self.get(*slot), Value::Number(_) | Value::Unknown))
+        sources.iter().all(|slot| self.get(*slot).is_number())
+    }
+
+    /// A comparison in a loop.
+    fn ask(&self, at: u32, operands: [Value; 2]) {
+        if self.kernel.loops.iter().any(|body| body.contains(&at)) {
+            let terms =
+                operands.iter().filter_map(|value| if let Value::Term(term) = value { Some(*term) } else { None });
+            terms.for_each(|term| self.kernel.terms.borrow_mut().ask(term));
+        }
+    }
+
+    /// A function of terms and numbers.
+    fn term(&self, code: Code, note: Option<&Note>) -> Option<Value> {
+        if matches!(note, Some(Note::Inexact | Note::Unknown | Note::Parameter { .. })) {
+            return None;
+        }
+        let (function, slots): (Function, &[Slot]) = match &code {
+            Code::One { f, a, .. } => (Function::At(*f as usize), &[*a]),
+            Code::Two { f, a, b, .. } => (Function::At(*f as usize), &[*a, *b]),
+            Code::Three { f, a, b, c, .. } => (Function::At(*f as usize), &[*a, *b, *c]),
+            Code::Many { f, bits, s, .. } => (Function::Many(*f, *bits), s),
+            Code::Select { p, a, b, .. } => (Function::Select, &[*p, *a, *b]),
+            // By no other number it is specified for all.
+            Code::Partial { f, a, b, .. } if self.get(*b).value().is_some_and(|by| (2..1 << 31).contains(&by)) => {
+                (Function::At(*f as usize), &[*a, *b])
+            }
+            _ => return None,
+        };
+        let operand = |slot: &Slot| match self.get(*slot) {
+            Value::Term(term) => Some(Operand::Term(term)),
+            value => value.value().map(Operand::Number),
+        };
+        let operands: Vec<Operand> = slots.iter().map(operand).collect::<Option<_>>()?;
+        let has_term = operands.iter().any(|operand| matches!(operand, Operand::Term(_)));
+        has_term.then(|| Value::Term(self.kernel.terms.borrow_mut().number(Term::Function(function, operands))))
     }
 
     fn compare(&mut self, index: u32, comparison: Comparison, ty: ScalarType, slots: &[Slot]) {
@@ -220,17 +252,15 @@ impl Follower<'_> {
     }
 
     fn parameter(&self, index: usize, (offset, bytes): (u32, u32), slot: Slot) -> Value {
-        if index == self.class.parameter {
-            let is_whole =
-                offset == 0 && bytes == 4 && self.kernel.program.template[usize::from(slot)] == self.kernel.sentinel;
-            return if is_whole { self.count } else { Value::Unknown };
-        }
+        let sample = self.kernel.program.template[usize::from(slot)];
         match () {
-            () if self.kernel.given.contains(&index) => {
-                Value::constant(self.kernel.program.template[usize::from(slot)])
+            () if self.kernel.given.contains(&index) => Value::constant(sample),
+            () if bytes <= 4 && !self.kernel.pointers.contains(&index) => {
+                let term = self.kernel.terms.borrow_mut().number(Term::Parameter { index, offset, bytes, sample });
+                if Some(term) == self.class.count { self.count } else { Value::Term(term) }
             }
-            () if self.kernel.pointers.contains(&index) && offset == 0 && bytes == 8 => Value::Array(index as u32),
-            () if bytes <= 4 && !self.kernel.pointers.contains(&index) => Value::Unknown,
+            // A pointer, maybe in a structure.
+            () if bytes == 8 => Value::Array(index as u32 | offset << 16),
             () => Value::Any,
         }
     }

@@ -101,6 +101,8 @@ pub(crate) struct Refusal {
 pub(crate) enum Why {
     /// What a thread does is not a function of its number and the number of rounds.
     Control,
+    /// The same, where it is a term.
+    Condition(u32),
     Address,
     Aligned,
     Barrier,
@@ -141,7 +143,7 @@ pub(crate) enum Why {
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Why::Control => "what decides here is no function of the thread and of one trip count",
+            Why::Control | Why::Condition(_) => "what decides here is no function of the thread and of one trip count",
             Why::Address => "where this accesses shared memory is not the same in each turn of the ring",
             Why::Aligned => "this address is no multiple of what the operation needs, or need not be",
             Why::Barrier => "what this does to a barrier is not the same in each turn of the ring",

@@ -11,17 +11,19 @@
 
 use super::compute::results;
 use super::event::{Action, Event, Part, Refusal, Tile, Why};
+use super::terms::Terms;
 use super::value::{Linear, Number, Region, Value};
 use crate::exec::decode::{Code, Program, Slot, Space};
 use crate::sync::placement::Placements;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// Trip counts `start + period * rounds`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Class {
-    /// Parameter that says the trip count.
-    pub(super) parameter: usize,
+    /// The word of the parameters that says the trip count, a [`super::terms::Term`].
+    pub(super) count: Option<u32>,
     pub(super) scale: Scale,
     pub(super) start: i128,
     pub(super) period: i128,
@@ -67,13 +69,13 @@ impl Class {
     }
 
     /// The parameter, with so many rounds over and the rest to come, before the first of them.
-    fn count(self) -> Value {
+    fn at_start(self) -> Value {
         let left = if self.is_one() { 0 } else { self.period };
         self.of(Linear { left, ..Linear::constant(self.start) })
     }
 
     /// The same in a round: it is neither over nor to come.
-    fn count_in_round(self) -> Value {
+    fn in_round(self) -> Value {
         let Class { start, period, .. } = self;
         self.of(Linear { start: start + period, done: period, left: period, rest: 0 })
     }
@@ -94,8 +96,9 @@ pub(super) struct Kernel<'p> {
     pub(super) given: BTreeSet<usize>,
     /// First instructions of loops.
     pub(super) heads: BTreeSet<u32>,
-    /// What the decoder gave the trip count instead of its value.
-    pub(super) sentinel: u64,
+    /// From there to the jumps back.
+    pub(super) loops: Vec<Range<u32>>,
+    pub(super) terms: RefCell<Terms>,
     /// Tensor maps by their offsets in the parameters.
     pub(super) maps: BTreeMap<u64, Map>,
     /// What was made of bits of addresses.
@@ -150,7 +153,7 @@ pub(super) struct Follower<'k> {
     pub(super) class: Class,
     pub(super) region: Region,
     pub(super) state: State,
-    /// What [`Class::parameter`] is.
+    /// What [`Class::count`] is.
     pub(super) count: Value,
     pub(super) events: Vec<Event>,
     pub(super) arrays: &'k mut Arrays,
@@ -193,7 +196,7 @@ impl<'k> Follower<'k> {
             class,
             region,
             state,
-            count: class.count(),
+            count: class.at_start(),
             events: Vec::new(),
             arrays,
             has_ended: false,
@@ -240,41 +243,48 @@ impl<'k> Follower<'k> {
     /// Whether all further rounds of the loop at hand are alike, each of so many turns: what is done in one, and the
     /// registers after all of them.
     fn rounds(&mut self, before: &[Value], turns: usize) -> Option<(Vec<Event>, Vec<Value>)> {
-        let now = self.state.registers.clone();
-        let mut steps: Vec<Option<i128>> =
-            before.iter().zip(&now).map(|(before, now)| difference(*before, *now)).collect();
-        let is_counter = |step: &Option<i128>| step.is_some_and(|step| step != 0 && step % self.class.period == 0);
-        if !steps.iter().any(is_counter) {
+        let mut now = self.state.registers.clone();
+        let mut steps = Vec::with_capacity(now.len());
+        for (before, now) in before.iter().zip(&mut now) {
+            let step = difference(*before, *now);
+            if step.is_none() {
+                *now = before.or(*now);
+            }
+            steps.push(step.unwrap_or(0));
+        }
+        if !steps.iter().any(|step| *step != 0 && step % self.class.period == 0) {
             return None;
         }
+        let region = Region { most: self.class.most - 1 };
         loop {
             let (events, after) = self.one_round(&now, &steps, turns)?;
-            let region = Region { most: self.class.most - 1 };
             let mut is_inductive = true;
-            for (index, step) in steps.iter_mut().enumerate() {
-                let Some(by) = *step else { continue };
-                if !is_next(before_round(now[index], by), after[index], by, region) {
-                    (*step, is_inductive) = (None, false);
+            for ((now, step), after) in now.iter_mut().zip(&mut steps).zip(after) {
+                let before = before_round(*now, *step);
+                if !is_next(before, after, *step, region) {
+                    (*now, *step, is_inductive) = (before.or(after), 0, false);
+                    // It is no constant that all turns have.
+                    if now.number().is_some() {
+                        *now = Value::Unknown;
+                    }
                 }
             }
             if is_inductive {
-                let last =
-                    now.iter().zip(&steps).map(|(value, step)| step.map_or(Value::Any, |by| after_rounds(*value, by)));
+                let last = now.iter().zip(&steps).map(|(value, step)| after_rounds(*value, *step));
                 return Some((events, last.collect()));
             }
         }
     }
 
     /// Executes one round, when any number of them are over and to come.
-    fn one_round(&mut self, now: &[Value], steps: &[Option<i128>], turns: usize) -> Option<(Vec<Event>, Vec<Value>)> {
+    fn one_round(&mut self, now: &[Value], steps: &[i128], turns: usize) -> Option<(Vec<Event>, Vec<Value>)> {
         let head = self.state.next;
-        let registers =
-            now.iter().zip(steps).map(|(value, step)| step.map_or(Value::Any, |by| before_round(*value, by)));
+        let registers = now.iter().zip(steps).map(|(value, step)| before_round(*value, *step));
         let outer = (self.state.clone(), self.region, self.count, std::mem::take(&mut self.events));
         let arrays = self.arrays.clone();
         self.state.registers = registers.collect();
         self.region = Region { most: self.class.most - 1 };
-        self.count = self.class.count_in_round();
+        self.count = self.class.in_round();
         let mut left = turns;
         let mut is_back = false;
         for _ in 0..ROUND {
@@ -301,6 +311,20 @@ impl<'k> Follower<'k> {
         self.state.registers[usize::from(slot)]
     }
 
+    /// Whether a predicate holds.
+    pub(super) fn decided(&self, predicate: Slot) -> Option<bool> {
+        match self.get(predicate) {
+            Value::Term(term) => self.kernel.terms.borrow().supposed(term),
+            value => value.value().map(|value| value & 1 == 1),
+        }
+    }
+
+    /// The thread goes on at one of two instructions.
+    fn either(&mut self, (at, p): (u32, Slot), next: [u32; 2]) -> Result<(), Refusal> {
+        let why = if let Value::Term(term) = self.get(p) { Why::Condition(term) } else { Why::Control };
+        self.both(next).ok_or(Refusal { code: at, why })
+    }
+
     pub(super) fn set(&mut self, slot: Slot, value: Value) {
         self.state.registers[usize::from(slot)] = value;
     }
@@ -315,15 +339,15 @@ impl<'k> Follower<'k> {
         let mut at = self.state.next;
         if let Code::Skip { p, when } = program.code[at as usize] {
             at += 1;
-            match self.get(p).value() {
-                Some(value) if (value & 1 == 1) == when => {
+            match self.decided(p) {
+                Some(value) if value == when => {
                     self.state.next = at + 1;
                     return Ok(());
                 }
                 Some(_) => {}
                 None => {
                     let Some(slots) = results(program, program.code[at as usize]) else {
-                        return self.either(at, [at, at + 1]);
+                        return self.either((at, p), [at, at + 1]);
                     };
                     slots.into_iter().for_each(|slot| self.set(slot, Value::Any));
                     self.state.next = at + 1;
@@ -344,10 +368,10 @@ impl<'k> Follower<'k> {
         let refuse = |why: Why| Err(Refusal { code: at, why });
         let code = program.code[at as usize];
         match code {
-            Code::JumpIf { p, when, to } => match self.get(p).value() {
-                Some(value) if (value & 1 == 1) == when => self.state.next = to,
+            Code::JumpIf { p, when, to } => match self.decided(p) {
+                Some(value) if value == when => self.state.next = to,
                 Some(_) => {}
-                None => return self.either(at, [to, at + 1]),
+                None => return self.either((at, p), [to, at + 1]),
             },
             Code::Jump(to) => self.state.next = to,
             Code::Exit | Code::Return => self.has_ended = true,
@@ -421,6 +445,8 @@ fn after_rounds(value: Value, by: i128) -> Value {
 /// Whether a register has grown by a number in the round at hand.
 fn is_next(before: Value, after: Value, by: i128, region: Region) -> bool {
     match (before, after) {
+        (Value::Any, _) => true,
+        (Value::Unknown, after) => after.is_number(),
         (Value::Number(before), Value::Number(after)) => {
             let next = Linear { start: before.linear.start + by, ..before.linear };
             Number::new(next, before.bits).is_same(after, region)

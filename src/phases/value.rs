@@ -51,6 +51,8 @@ pub(super) enum Value {
     },
     /// An address in the parameters of the kernel: the offset.
     Parameter(u64),
+    /// A number that all threads of the block compute alike ([`super::terms`]).
+    Term(u32),
     /// A number of which nothing is known, but that it comes from numbers: it is no address.
     Unknown,
     /// Nothing is known.
@@ -173,6 +175,20 @@ impl Value {
         Value::Number(Number::constant(value))
     }
 
+    /// Whether it is a number, and so no address.
+    pub(super) fn is_number(self) -> bool {
+        matches!(self, Value::Number(_) | Value::Term(_) | Value::Unknown)
+    }
+
+    /// What is one of two values.
+    pub(super) fn or(self, other: Value) -> Value {
+        match self == other {
+            true => self,
+            false if self.is_number() && other.is_number() => Value::Unknown,
+            false => Value::Any,
+        }
+    }
+
     pub(super) fn number(self) -> Option<Number> {
         if let Value::Number(number) = self { Some(number) } else { None }
     }
@@ -207,10 +223,8 @@ impl Value {
                     None => Value::Any,
                 }
             }
-            (Value::Array(number), Value::Number(_) | Value::Unknown) if bits == 64 => Value::Array(number),
-            (Value::Number(_) | Value::Unknown, Value::Array(number)) if bits == 64 && sign == 1 => {
-                Value::Array(number)
-            }
+            (Value::Array(number), other) if bits == 64 && other.is_number() => Value::Array(number),
+            (other, Value::Array(number)) if bits == 64 && sign == 1 && other.is_number() => Value::Array(number),
             _ => Value::Any,
         }
     }

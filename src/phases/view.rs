@@ -2,9 +2,9 @@
 //!
 //! Input: what the threads do. Output: text. Establishes: nothing. Relies on: nothing. Reference: none.
 
+use super::classes::{Counts, Shown};
 use super::event::{Action, Event};
 use super::thread::Scale;
-use super::{Counts, Shown};
 use crate::exec::decode::Program;
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -5,7 +5,7 @@
 //! remembered; registers that differ where the ways meet are unknown there. Relies on: [`super::thread`]. Reference: Cousot and Cousot, "Abstract
 //! Interpretation" (the join); [`crate::sync`], `peek`.
 
-use super::event::{Action, Refusal, Why};
+use super::event::Action;
 use super::thread::{Follower, State};
 use super::value::Value;
 use crate::exec::decode::Slot;
@@ -21,9 +21,8 @@ const DEEPEST: usize = 6;
 
 impl Follower<'_> {
     /// The thread goes on at one of two instructions.
-    pub(super) fn either(&mut self, at: u32, next: [u32; 2]) -> Result<(), Refusal> {
-        let ways = next.map(|next| State { next, registers: self.state.registers.clone() });
-        self.merge(ways).ok_or(Refusal { code: at, why: Why::Control })
+    pub(super) fn both(&mut self, next: [u32; 2]) -> Option<()> {
+        self.merge(next.map(|next| State { next, registers: self.state.registers.clone() }))
     }
 
     /// A try of a wait: where it says `false`, the thread waits for the same phase, and then both ways meet. The wait was told.
@@ -57,7 +56,7 @@ impl Follower<'_> {
         self.ways -= 1;
         let (one, other) = merged?;
         let pairs = one.registers.into_iter().zip(other);
-        let registers = pairs.map(|(one, other)| if one == other { one } else { unknown(one, other) }).collect();
+        let registers = pairs.map(|(one, other)| one.or(other)).collect();
         self.state = State { next: one.next, registers };
         Some(())
     }
@@ -95,13 +94,5 @@ impl Follower<'_> {
         self.has_ended = false;
         self.events.truncate(events);
         is_there
-    }
-}
-
-/// What is one of two values.
-fn unknown(one: Value, other: Value) -> Value {
-    match (one, other) {
-        (Value::Number(_) | Value::Unknown, Value::Number(_) | Value::Unknown) => Value::Unknown,
-        _ => Value::Any,
     }
 }
