@@ -18,6 +18,10 @@ use crate::ivl::claim::Claim;
 use crate::order::Scope;
 use crate::ptx::ast::{Address, AddressBase, Operand, ScalarType, StateSpace, VariableRef};
 
+/// `{:aligned}`: a strong access starts at a multiple of its width. (Address operands: "must be naturally aligned"; what is not faults, or its low bits
+/// are masked off.)
+pub(crate) const ALIGNED: &str = "aligned";
+
 /// An address with what it may reach.
 pub(super) struct Place {
     /// Regions of the access's space.
@@ -437,13 +441,14 @@ impl Lowering<'_> {
         if self.is_volatile && matches!(effect, Effect::Store(_)) {
             self.declarations.volatile_stores = true;
         }
+        let aligned = access.strong.map(|_| flag(ALIGNED));
         let kind = match effect {
             Effect::Load(dst) => StmtKind::Load { dst, access },
             Effect::Store(value) => StmtKind::Store { value, access },
             Effect::Atomic(dst) => StmtKind::Atomic { dst, access },
         };
         let underway = self.underway.clone();
-        self.emit_with(kind, mark.into_iter().map(flag).chain(underway).collect());
+        self.emit_with(kind, mark.into_iter().map(flag).chain(aligned).chain(underway).collect());
     }
 
     /// An access through a pointer of unknown origin: every array of the space, at any offset.

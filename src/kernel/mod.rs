@@ -62,6 +62,7 @@ pub(crate) use bulk::{FENCED, PROXY};
 pub(crate) use completion::{BEHIND, COMPLETES, EARLY};
 pub(crate) use groups::ASYNCHRONOUS;
 pub(crate) use locks::HELD;
+pub(crate) use memory::ALIGNED;
 pub(crate) use messages::{ALL_BLOCKS, TELLS, TOLD};
 pub(crate) use objects::{AWAITED, MATES};
 use std::collections::BTreeMap;

@@ -30,6 +30,11 @@ impl Patience {
     }
 }
 
+impl Patience {
+    /// What is true at a glance.
+    pub(super) const BARE: Patience = Patience::new(100, 0);
+}
+
 /// Short tries: what one encoding finds hard the other often finds easy.
 pub(super) const QUICK: Patience = Patience::new(400, 0);
 pub(super) const MIDDLE: Patience = Patience::new(1500, 0);

@@ -6,6 +6,7 @@
 //! Reference: DESIGN section 5 (integers first, bit-vectors as second try); proof-notes, lesson 5.
 
 mod attempt;
+mod bare;
 mod few;
 mod few_rounds;
 mod idle_logs;
@@ -245,6 +246,9 @@ impl<'a> Tries<'a> {
             return Ok(outcome(inference, proof));
         }
         if is_first && !search.is_over() {
+            bare::attempt(&mut proof, &mut inference, &search, budget);
+        }
+        if is_first && !search.is_over() && !proof.is_complete() {
             let may_write_out = self.plan.writes_out && written_out::may_write_some(self.two)?;
             let partly = if may_write_out { partly::proves(self.two, self.plan, budget)? } else { None };
             match partly {

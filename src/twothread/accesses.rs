@@ -18,8 +18,10 @@ use crate::ivl::ast::{
     Access, Array, ArraySpace, ExprKind, ExprRef, Function, Implementation, Name, Program, Stmt, StmtKind, Thread,
     Type, Variable,
 };
+use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::ivl::event::{Event, EventKind};
+use crate::kernel::ALIGNED;
 use crate::order::Scope;
 use crate::predicate::rewrite::place;
 use crate::span::{Origin, Span};
@@ -78,6 +80,8 @@ pub(crate) struct Accesses<'a> {
     pub(crate) checked_arrays: BTreeSet<Name>,
     /// Those of them whose offsets are compared modulo 2^32.
     pub(crate) narrow_arrays: BTreeSet<Name>,
+    /// Those whose strong accesses start at multiples of their widths.
+    pub(crate) aligned_arrays: BTreeSet<Name>,
     /// Read functions by array, bytes and type.
     functions: BTreeMap<(Name, u32, Type), Name>,
     /// Names in use.
@@ -124,6 +128,7 @@ impl<'a> Accesses<'a> {
             arrays: program.arrays.iter().map(|array| (array.name.clone(), array)).collect(),
             checked_arrays,
             narrow_arrays,
+            aligned_arrays: aligned_arrays(body),
             written,
             functions: BTreeMap::new(),
             taken,
@@ -421,6 +426,23 @@ fn written_arrays<'b>(stmts: impl IntoIterator<Item = &'b Stmt>) -> BTreeSet<Nam
         _ => None,
     };
     stmts.into_iter().filter_map(array).collect()
+}
+
+/// The arrays whose strong accesses start at multiples of their widths, counted from one place: PTX says so of its addresses, and elements
+/// of an array do.
+fn aligned_arrays(body: &Implementation) -> BTreeSet<Name> {
+    let (mut found, mut others) = (BTreeSet::new(), BTreeSet::new());
+    for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
+        let access = match &stmt.kind {
+            StmtKind::Load { access, .. } | StmtKind::Store { access, .. } if access.strong.is_some() => access,
+            StmtKind::Atomic { access, .. } => access,
+            _ => continue,
+        };
+        let is_aligned = stmt.attributes.has(ALIGNED) || access.scale.is_multiple_of(access.bytes);
+        if is_aligned { &mut found } else { &mut others }.insert(access.array.clone());
+    }
+    found.retain(|array| !others.contains(array));
+    found
 }
 
 /// An array that the kernel never writes has no conflicts; a `.shared` array is another one in another

@@ -7,7 +7,7 @@
 //! Relies on: the type checker. Reference: prelude/README.md, which lists the rules in this order.
 
 use super::log::{FLAGS, TRACKED_SITE, WATCHED_OFFSET};
-use super::prelude::{NARROW, PLACEHOLDER, is_template};
+use super::prelude::{ALIGNED, NARROW, PLACEHOLDER, is_template};
 use crate::diagnostic::Diagnostic;
 use crate::ivl;
 use crate::ivl::ast::{
@@ -104,7 +104,7 @@ fn missing_variables(program: &Program) -> Vec<Diagnostic> {
     let flags = FLAGS.iter().filter_map(|flag| wanted("variable", flag, Type::Bool, &globals));
     let mut errors: Vec<Diagnostic> = site.into_iter().chain(watched).chain(flags).collect();
     // The program that the prelude is made for decides these.
-    for name in ["_SAME_BLOCK", "_ALLOW_SAME_VALUE", NARROW] {
+    for name in ["_SAME_BLOCK", "_ALLOW_SAME_VALUE", NARROW, ALIGNED] {
         if both.iter().any(|variable| variable.name.as_str() == name) {
             errors.extend(wanted("constant", name, Type::Bool, &constants));
         }
@@ -199,7 +199,7 @@ fn procedure_error(procedure: &Procedure, program: &Program) -> Option<Diagnosti
 fn function_error(function: &Function) -> Option<Diagnostic> {
     let is_known = |name: &Name| {
         function.params.iter().any(|(param, _)| param == name)
-            || matches!(name.as_str(), "_SAME_BLOCK" | "_ALLOW_SAME_VALUE" | NARROW)
+            || matches!(name.as_str(), "_SAME_BLOCK" | "_ALLOW_SAME_VALUE" | NARROW | ALIGNED)
     };
     let unknown = free_vars(function.body.as_ref()?).into_iter().find(|name| !is_known(name))?;
     let message = format!("`{}` mentions `{unknown}`; the body of a function knows its parameters only", function.name);

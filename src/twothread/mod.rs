@@ -217,14 +217,15 @@ pub fn run(
         result.axioms.extend(copies.formulas(&axiom.expr).into_iter().map(copy));
     }
     let (same_block, allow_same_value) = (pair == Pair::SameBlock, options.rules.allow_same_value);
-    let setting = Setting { same_block, allow_same_value, narrow: false };
+    let setting = Setting { same_block, allow_same_value, narrow: false, aligned: false };
     if !accesses.checked_arrays.is_empty() {
         append(&mut result, prelude.common(setting));
     }
     let (mut requires, mut log) = (launch.requires, Log::default());
     for array in &accesses.checked_arrays {
         let narrow = accesses.narrow_arrays.contains(array);
-        let instance = prelude.instantiate(array, Setting { narrow, ..setting });
+        let aligned = accesses.aligned_arrays.contains(array);
+        let instance = prelude.instantiate(array, Setting { narrow, aligned, ..setting });
         requires.extend(narrow.then(|| watched_in_space(&instance, array)).flatten());
         log.add(array, &instance);
         append(&mut result, instance);

@@ -29,6 +29,9 @@ pub(super) const PLACEHOLDER: &str = "$ARRAY";
 /// Whether offsets of an array are right modulo 2^32 only; a prelude that does not ask gets exact ones.
 pub(super) const NARROW: &str = "_NARROW_$ARRAY";
 
+/// Whether strong accesses of an array start at multiples of their widths.
+pub(super) const ALIGNED: &str = "_ALIGNED_$ARRAY";
+
 /// A prelude that keeps the contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prelude {
@@ -36,7 +39,7 @@ pub struct Prelude {
 }
 
 /// The questions that a prelude may ask about the program and the array it is instantiated for; uses of the
-/// constants `_SAME_BLOCK`, `_ALLOW_SAME_VALUE` and `_NARROW_$ARRAY` become these values.
+/// constants `_SAME_BLOCK`, `_ALLOW_SAME_VALUE`, `_NARROW_$ARRAY` and `_ALIGNED_$ARRAY` become these values.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// Both threads are of one block.
@@ -45,6 +48,8 @@ pub struct Setting {
     pub allow_same_value: bool,
     /// Offsets of the array are right modulo 2^32 only.
     pub narrow: bool,
+    /// Strong accesses of the array start at multiples of their widths, counted from one place.
+    pub aligned: bool,
 }
 
 /// Parses a prelude and checks the contract.
@@ -112,6 +117,7 @@ impl Setting {
             "_SAME_BLOCK" => Some(self.same_block),
             "_ALLOW_SAME_VALUE" => Some(self.allow_same_value),
             NARROW => Some(self.narrow),
+            ALIGNED => Some(self.aligned),
             _ => None,
         }
     }

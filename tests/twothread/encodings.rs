@@ -121,8 +121,8 @@ fn far_apart(a: Access, b: Access) -> [(Access, Access); 3] {
 fn a_check_fails_exactly_for_races() {
     let accesses = accesses();
     let settings = [true, false].into_iter().flat_map(|same_block| {
-        let flags = [(false, false), (true, false), (false, true), (true, true)];
-        flags.map(|(allow_same_value, narrow)| Setting { same_block, allow_same_value, narrow })
+        let flags = [[false; 3], [true, false, false], [false, true, false], [true, true, false], [false, false, true]];
+        flags.map(|[allow_same_value, narrow, aligned]| Setting { same_block, allow_same_value, narrow, aligned })
     });
     for (text, setting) in settings.flat_map(|setting| [(WATCHED_BYTE, setting), (LOGGING_SETS, setting)]) {
         let prelude = load(text).expect("ships");
@@ -131,6 +131,10 @@ fn a_check_fails_exactly_for_races() {
         unfold(&mut program);
         for &a in &accesses {
             for &b in &accesses {
+                let is_aligned = |access: Access| access.scope.is_none() || access.start.is_multiple_of(access.width);
+                if setting.aligned && !(is_aligned(a) && is_aligned(b)) {
+                    continue;
+                }
                 let is_race = race(a, b, setting);
                 for (number, (a, b)) in far_apart(a, b).into_iter().enumerate() {
                     let meet = is_race && (number == 0 || setting.narrow);

@@ -169,7 +169,7 @@ pub(crate) const CODES: &[Code] = &[
                variables, and assertions carry {:race \"write-read\"}, \"read-write\" or \"write-write\". A prelude \
                assumes nothing: no axiom, `assume`, `where`, `unique` or precondition, because what these exclude \
                would be proved of nobody. It has no arrays and does not know the threads. The constants _SAME_BLOCK, \
-               _ALLOW_SAME_VALUE and _NARROW_$ARRAY, where it declares them, are `bool`, and become true or false. \
+               _ALLOW_SAME_VALUE, _NARROW_$ARRAY and _ALIGNED_$ARRAY, where it declares them, are `bool`, and become true or false. \
                And it finds the plainest races, of each access that is logged with each that is checked. \
                `prelude/README.md` has the table.",
         example: "procedure {:inline 1} BARRIER_CLEAR_$ARRAY(both: bool)\n  modifies _READ_HAS_OCCURRED_$ARRAY;",
