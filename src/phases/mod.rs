@@ -114,7 +114,7 @@ pub(crate) fn decide(question: &Question<'_>) -> Result<Answer, Diagnostic> {
         Ok(program) => program,
         Err(reason) => return Ok(Answer::Open(vec![reason])),
     };
-    let name = |count: Option<(usize, u32)>| {
+    let name = |count: Option<Word>| {
         let (index, offset) = count?;
         let parameter = entry.params.get(index)?;
         Some(if parameter.size == Some(4) {
@@ -201,12 +201,15 @@ fn program(question: &Question<'_>, entry: &Function) -> Result<Result<(Program,
     Ok(Ok((program, maps)))
 }
 
-/// Shows it for every trip count, and says which word of the parameters that is: position and offset.
+/// A word of the parameters: position and offset in bytes.
+type Word = (usize, u32);
+
+/// Shows it for every trip count, and says which word of the parameters that is.
 fn for_every(
     question: &Question<'_>,
     entry: &Function,
     (program, maps): (&Program, Maps),
-) -> Result<(Option<(usize, u32)>, Shown), Vec<Refusal>> {
+) -> Result<(Option<Word>, Shown), Vec<Refusal>> {
     let threads: u64 = question.block.iter().map(|size| u64::from(*size)).product();
     if threads > u64::from(THREADS) {
         return Err(vec![Refusal { code: 0, why: Why::Steps }]);
