@@ -11,6 +11,7 @@
 //! | `{:strong "gpu"}` | access | strong at cta, cluster, gpu or sys | weak |
 //! | `{:guard e}` | access, barrier | takes place only where e holds | true |
 //! | `{:collective e}` | access | any thread of the warp accesses where those give a place for which e holds; needs `{:bytes N}` | the thread itself |
+//! | `{:aligned}` | access | a strong one starts at a multiple of its width | so only if `{:scale N}` says it |
 //! | `{:scale N}` | access | bytes an index unit stands for | the size of an element |
 //! | `{:id e}` | barrier | barrier number, bv32 | barrier 0 |
 //! | `{:count e}` | barrier | number of threads, bv32 | the whole block |
