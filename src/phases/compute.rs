@@ -95,7 +95,7 @@ impl Follower<'_> {
                 _ => Value::Any,
             },
             (Code::Compare(index), Some(Note::Comparison { comparison, ty })) => {
-                return self.compare(index, *comparison, *ty, &slots);
+                return self.compare((at, index), *comparison, *ty, &slots);
             }
             _ => Value::Any,
         };
@@ -213,7 +213,7 @@ impl Follower<'_> {
             Code::Many { f, bits, s, .. } => (Function::Many(*f, *bits), s),
             Code::Select { p, a, b, .. } => (Function::Select, &[*p, *a, *b]),
             // By no other number it is specified for all.
-            Code::Partial { f, a, b, .. } if self.get(*b).value().is_some_and(|by| (2..1 << 31).contains(&by)) => {
+            Code::Partial { f, a, b, .. } if self.get(*b).value().is_some_and(|by| (2..1 << 15).contains(&by)) => {
                 (Function::At(*f as usize), &[*a, *b])
             }
             _ => return None,
@@ -227,8 +227,9 @@ impl Follower<'_> {
         has_term.then(|| Value::Term(self.kernel.terms.borrow_mut().number(Term::Function(function, operands))))
     }
 
-    fn compare(&mut self, index: u32, comparison: Comparison, ty: ScalarType, slots: &[Slot]) {
+    fn compare(&mut self, (at, index): (u32, u32), comparison: Comparison, ty: ScalarType, slots: &[Slot]) {
         let parts = &self.kernel.program.comparisons[index as usize];
+        self.ask(at, [self.get(parts.a), self.get(parts.b)]);
         let said = Value::compared(comparison, ty, [self.get(parts.a), self.get(parts.b)], self.region);
         let other = parts.combine.map(|(_, slot)| self.get(slot).value());
         slots.iter().for_each(|slot| self.set(*slot, Value::Unknown));

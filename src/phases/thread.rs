@@ -44,14 +44,13 @@ impl Scale {
     /// The parameter; rounded up, only 0 is none.
     fn parameter(self, count: Linear) -> Linear {
         let Scale { unit, rounds_up } = self;
-        let times = |part: i128| part.saturating_mul(unit);
         let Linear { start, done, left, .. } = count;
         let (before, rest) = match rounds_up {
             true if count == Linear::constant(0) => (0, 0),
             true => (unit - 1, unit - 1),
             false => (0, unit - 1),
         };
-        Linear { start: times(start) - before, done: times(done), left: times(left), rest }
+        Linear { start: start * unit - before, done: done * unit, left: left * unit, rest }
     }
 
     /// The largest trip count of which no parameter is above a number, and its largest parameter.
