@@ -12,7 +12,7 @@ use super::stated;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::effort::Effort;
 use crate::exec::launch::check_sizes;
-use crate::finding::{Defect, Exact, KernelReport, Reason, Verdict};
+use crate::finding::{Defect, Exact, Finding, KernelReport, Reason, Verdict};
 use crate::geometry::Geometry;
 use crate::limits;
 use crate::order::Scope;
@@ -21,6 +21,13 @@ use crate::sync::{self, Answer, Goal, Proved, Question};
 
 /// Threads a block where nobody says, and blocks.
 const CHOSEN: Geometry<u32> = Geometry { block: [128, 1, 1], grid: [2, 1, 1] };
+
+/// What scalars are that nobody gives, where it is looked for defects beside the value for which there is a proof: few rounds, an odd number,
+/// and one that no tile divides.
+const OTHERS: [i128; 5] = [1, 2, 3, 5, 70];
+
+/// Instructions of all threads for one of them.
+const OTHER_STEPS: u64 = 10_000_000;
 
 /// Instructions of all threads, for a second of the time for a kernel.
 const STEPS_A_SECOND: u64 = 5_000_000;
@@ -266,7 +273,10 @@ fn decide(
         report.barriers = sync::barrier_graph(&question, findings);
     }
     match answer {
-        Answer::Proved(proved) => prove(&mut report, *proved, (asked, geometry), options),
+        Answer::Proved(proved) => {
+            report.outside = beside(&question, &proved.conditions);
+            prove(&mut report, *proved, (asked, geometry), options);
+        }
         Answer::Found(findings) => {
             report.verdict = Verdict::of(&findings).unwrap_or(Verdict::Unknown);
             report.findings = findings;
@@ -275,6 +285,23 @@ fn decide(
     }
     report.given = pipeline::given(program, entry, options);
     Ok(report)
+}
+
+/// Defects that other values show of the scalars that the engine chose: the condition is not to hide them.
+fn beside(question: &Question<'_>, chosen: &[(String, String)]) -> Vec<Finding> {
+    let is_integer = |(_, value): &&(String, String)| value.parse::<i128>().is_ok();
+    let names: Vec<&String> = chosen.iter().filter(is_integer).map(|(name, _)| name).collect();
+    let others = OTHERS.into_iter().filter(|_| !names.is_empty());
+    let mut found = others.filter_map(|value| {
+        let mut given = question.given.to_vec();
+        given.extend(names.iter().map(|name| ((*name).clone(), value)));
+        let other = Question { given: &given, steps: question.steps.min(OTHER_STEPS), ..*question };
+        match limits::within(|| sync::decide(&other)) {
+            Ok(Ok((Answer::Found(findings), _))) => Some(findings),
+            _ => None,
+        }
+    });
+    found.next().unwrap_or_default()
 }
 
 /// Why a kernel is not run at all.

@@ -167,7 +167,7 @@ pub(super) struct Sizes(pub(super) [u32; 3]);
 
 pub(super) fn sizes(text: &str) -> Result<Sizes, String> {
     let mut sizes = [1; 3];
-    let parts: Vec<&str> = text.split(',').collect();
+    let parts: Vec<&str> = text.split([',', 'x']).collect();
     if parts.len() > 3 {
         return Err("at most three sizes: X,Y,Z".to_string());
     }

@@ -19,13 +19,13 @@ pub struct ParameterSetting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sizes(pub(crate) [Option<u32>; 3]);
 
-/// `X,Y,Z`; `*` is any size.
+/// `X,Y,Z` or `XxYxZ`; `*` is any size.
 pub(super) fn parse_sizes(text: &str) -> Result<Sizes, String> {
     if text == "*" {
         return Ok(Sizes([None; 3]));
     }
     let mut sizes = [Some(1); 3];
-    let parts: Vec<&str> = text.split(',').collect();
+    let parts: Vec<&str> = text.split([',', 'x']).collect();
     if parts.len() > 3 {
         return Err("at most three sizes: X,Y,Z".to_string());
     }
@@ -98,8 +98,9 @@ mod tests {
         assert_eq!(parse_sizes("*"), Ok(Sizes([None, None, None])));
         assert_eq!(parse_sizes("256"), Ok(Sizes([Some(256), Some(1), Some(1)])));
         assert_eq!(parse_sizes("16,*"), Ok(Sizes([Some(16), None, Some(1)])));
+        assert_eq!(parse_sizes("16x8"), parse_sizes("16,8"));
         assert_eq!(parse_sizes("*,4,2"), Ok(Sizes([None, Some(4), Some(2)])));
-        for wrong in ["", "0", "-1", "1,", ",", "1,2,3,4", "x", "1;2", "4294967296", "**"] {
+        for wrong in ["", "0", "-1", "1,", ",", "1,2,3,4", "x", "1x", "1x2x3x4", "1;2", "4294967296", "**"] {
             assert!(parse_sizes(wrong).is_err(), "{wrong}");
         }
     }

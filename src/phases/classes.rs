@@ -204,9 +204,8 @@ impl<'a> All<'a> {
             effort::spend(THREAD);
             let id = index_of(thread, block);
             let specials = self.kernel.program.specials.iter();
-            let specials: Vec<(Slot, Value)> = specials
-                .map(|one| (one.slot, special((one.value, one.slot), &self.kernel.terms, (thread, id))))
-                .collect();
+            let specials: Vec<(Slot, Value)> =
+                specials.map(|one| (one.slot, special(one.value, &self.kernel.terms, (thread, id)))).collect();
             let mut follow = |is_elected: bool| {
                 let who = Who { specials: &specials, is_elected };
                 let (parts, elects) = Follower::follow(self.kernel, class, who, &mut arrays)?;
@@ -257,12 +256,12 @@ fn elected_lanes(roles: &[Roles]) -> Vec<usize> {
 }
 
 /// The value of a special register: of the number of the block nothing is known, but that it is one.
-fn special((value, slot): (SpecialValue, Slot), terms: &RefCell<Terms>, (thread, id): (u32, [u32; 3])) -> Value {
+fn special(value: SpecialValue, terms: &RefCell<Terms>, (thread, id): (u32, [u32; 3])) -> Value {
     match value {
         SpecialValue::Thread(_) | SpecialValue::Lane | SpecialValue::LaneMask(_) => {
             Value::constant(value.of(thread, id, [0; 3]))
         }
-        SpecialValue::Block(_) => Value::Term(terms.borrow_mut().number(Term::Special(slot))),
+        SpecialValue::Block(axis) => Value::Term(terms.borrow_mut().number(Term::Block(axis))),
         _ => Value::Unknown,
     }
 }

@@ -3,7 +3,7 @@
 //! Input: an instruction, registers. Output: what the registers are then. Establishes: it holds for all rounds of the region. Relies on: the notes of
 //! the decoder; [`crate::sync::placement`] for bits of addresses. Reference: PTX ISA, integer arithmetic, comparison and selection.
 
-use super::terms::{Function, Operand, Term};
+use super::terms::{Function, Operand, Term, Terms};
 use super::thread::Follower;
 use super::value::{Linear, Number, Value};
 use crate::exec::decode::{Code, ConstantKind, Note, Place, Program, Slot};
@@ -272,8 +272,8 @@ pub(super) fn results(program: &Program, code: Code) -> Option<Vec<Slot>> {
     crate::sync::computations::results(program, code)
 }
 
-/// The registers of all threads before the first instruction. `sizes`: what the decoder has for the sizes of the grid.
-pub(super) fn template(program: &Program, sizes: &[u64]) -> Vec<Value> {
+/// The registers of all threads before the first instruction.
+pub(super) fn template(program: &Program, terms: &mut Terms) -> Vec<Value> {
     let registers = program.notes.registers;
     let place = |value: u64, variable: u16| {
         let start = placement::start(program, variable);
@@ -282,8 +282,8 @@ pub(super) fn template(program: &Program, sizes: &[u64]) -> Vec<Value> {
     };
     let value = |(slot, value): (usize, &u64)| match program.notes.constants.get(&(slot as Slot)) {
         _ if slot < registers => Value::Any,
-        None | Some(ConstantKind::Number) if sizes.contains(value) => Value::Unknown,
         None | Some(ConstantKind::Number) => Value::constant(*value),
+        Some(ConstantKind::Grid(axis)) => Value::Term(terms.number(Term::Grid(*axis))),
         Some(ConstantKind::Address(Place::Shared(variable))) if *value < 1 << 32 => place(*value, *variable),
         Some(ConstantKind::Address(Place::Param)) => {
             value.checked_sub(program.windows.param).map_or(Value::Any, Value::Parameter)

@@ -12,11 +12,11 @@
 //! a unit (`(k + 63) / 64`, or what a loop with `i += 64` does up to `k`): then it stands for all words of the same `n`. Values of `n` fall into
 //! finitely many classes: small ones, each for itself; `start + period * rounds` for each rest modulo the period; and words above `i32::MAX`, which are negative.
 //!
-//! *Other scalars and the number of the block* are terms ([`terms`]), the same in all threads of a block. Where a condition of them decides, it
+//! *Other scalars, the number of the block and the size of the grid* are terms ([`terms`]), the same in all threads of a block. Where a condition of them decides, it
 //! is shown for blocks where the condition holds, and for those where it does not ([`classes`]).
 //!
 //! *What each thread does is fixed, by class* ([`thread`]): instructions are executed on linear functions of the number of rounds that are over
-//! and to come ([`value`]). Loaded values and sizes of the grid are unknown; where they decide more than which of two ways it goes that
+//! and to come ([`value`]). Loaded values are unknown; where they decide more than which of two ways it goes that
 //! meet again ([`ways`]), there is no proof. Which lane `elect.sync` elects is shown for each. Hence for each number
 //! of rounds a thread does `before, round, round, ..., behind`, and in each round it does the same to the same bytes and barriers.
 //!
@@ -59,6 +59,7 @@ use event::{Refusal, Why};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use terms::Terms;
 use thread::{Kernel, Map};
 
 /// What is asked.
@@ -97,9 +98,8 @@ pub(crate) struct Proved {
 /// Threads that a block may have.
 const THREADS: u32 = 512;
 
-/// What the decoder takes for sizes of grids: no number of a program, one hopes; one that is so is unknown. With the most threads a
-/// block, they are fewer than the decoder takes for too many.
-const GRID: [u32; 3] = [71, 79, 83];
+/// A grid for the decoder; what it says of its size is not used.
+const GRID: [u32; 3] = [2; 3];
 
 /// What it takes for a word of the parameters: bytes that are another number where a sign is extended.
 const SAMPLE: [u8; 4] = [0xb5, 0xa9, 0xc3, 0xeb];
@@ -218,14 +218,15 @@ fn for_every(
         parameter.size == Some(8) && !matches!(parameter.ty, ScalarType::F(_)) && !question.given.contains_key(position)
     };
     let pointers = entry.params.iter().enumerate().filter(is_pointer).map(|(position, _)| position).collect();
+    let mut terms = Terms::default();
     let kernel = Kernel {
         program,
-        template: compute::template(program, &GRID.map(u64::from)),
+        template: compute::template(program, &mut terms),
         pointers,
         given: question.given.keys().copied().collect(),
         heads: loops(program).map(|body| body.start).collect(),
         loops: loops(program).collect(),
-        terms: RefCell::default(),
+        terms: RefCell::new(terms),
         maps,
         placements: RefCell::default(),
         tiles: RefCell::default(),

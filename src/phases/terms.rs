@@ -1,9 +1,10 @@
 //! Numbers that all threads of a block compute alike.
 //!
 //! Input: functions, and what they are applied to. Output: the name of the result. Establishes: registers of threads of one block that hold the same
-//! [`Value::Term`](super::value::Value::Term) hold one number. Relies on: parameters and the number of the block do not change, and are the same
-//! for its threads. Reference: Ershov, "On Programming of Arithmetic Operations" (hash-consing).
+//! [`Value::Term`](super::value::Value::Term) hold one number. Relies on: parameters, the number of the block and the size of the grid do not change, and are the
+//! same for its threads. Reference: Ershov, "On Programming of Arithmetic Operations" (hash-consing).
 
+use crate::geometry::Axis;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a number is computed.
@@ -11,8 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) enum Term {
     /// Bytes of a parameter, in a register of which `sample` says how they are extended.
     Parameter { index: usize, offset: u32, bytes: u32, sample: u64 },
-    /// A special register.
-    Special(u16),
+    /// The number of the block, on an axis.
+    Block(Axis),
+    /// The size of the grid.
+    Grid(Axis),
     /// A function of numbers.
     Function(Function, Vec<Operand>),
 }

@@ -130,7 +130,7 @@ impl<'p> Flow<'p> {
         template[..notes.registers].fill(Taint::open(Cause::Register, u32::MAX));
         for (slot, kind) in &notes.constants {
             template[usize::from(*slot)] = match kind {
-                ConstantKind::Number => Taint::FIXED,
+                ConstantKind::Number | ConstantKind::Grid(_) => Taint::FIXED,
                 ConstantKind::Address(place) => Taint::address(*place),
                 ConstantKind::Cluster if knows_cluster => Taint::FIXED,
                 ConstantKind::Chosen | ConstantKind::Cluster => Taint::open(Cause::Size, u32::MAX),

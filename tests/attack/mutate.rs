@@ -109,7 +109,20 @@ fn immediate(line: &str, random: &mut Random) -> Option<String> {
     }
     let (start, end) = *random.pick(&numbers)?;
     let value: i64 = line[start..end].parse().ok()?;
-    let choices = [value + 1, value - 1, value * 2, value / 2, 0, value + 4, value - 4, 2, 4, 3, 31, 32];
+    let choices = [
+        value.saturating_add(1),
+        value - 1,
+        value.saturating_mul(2),
+        value / 2,
+        0,
+        value.saturating_add(4),
+        value - 4,
+        2,
+        4,
+        3,
+        31,
+        32,
+    ];
     let new = *random.pick(&choices)?;
     // A sign before the number stays; two would not parse.
     (new >= 0 && new != value).then(|| format!("{}{new}{}", &line[..start], &line[end..]))

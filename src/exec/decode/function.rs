@@ -468,6 +468,7 @@ impl<'m> Decoder<'m> {
     pub(crate) fn special(&mut self, register: SpecialRegister) -> Slot {
         match known(register, self.launch, self.layout.shared_size) {
             Known::Constant(value) => self.constant(value),
+            Known::OfGrid(axis, value) => self.constant_of(value, ConstantKind::Grid(axis)),
             Known::Chosen(value) => self.constant_of(value, ConstantKind::Chosen),
             Known::OfCluster(value) => self.constant_of(value, ConstantKind::Cluster),
             Known::Slot(value) => {

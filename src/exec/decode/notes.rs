@@ -3,6 +3,7 @@
 //! Output only: plain data for `sync`, which follows where values come from. The emulator reads none of it, and pays nothing.
 
 use super::{Slot, Space};
+use crate::geometry::Axis;
 use crate::ptx::ast::{Comparison, IntOp, ScalarType};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -32,8 +33,10 @@ pub(crate) struct Frame {
 /// Where a constant comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ConstantKind {
-    /// The text of the PTX, or the sizes of the launch.
+    /// The text of the PTX, or the size of blocks.
     Number,
+    /// The size of the grid.
+    Grid(Axis),
     /// The address of a variable, plus a number. Other hosts and devices place it elsewhere.
     Address(Place),
     /// A size that the emulator chose, and that the launch of a host may have otherwise.

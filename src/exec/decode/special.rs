@@ -88,6 +88,8 @@ impl SpecialValue {
 pub(crate) enum Known {
     /// The same for all threads.
     Constant(u64),
+    /// The same, of the grid.
+    OfGrid(Axis, u64),
     /// The same, of a size that another launch of this kernel may have otherwise.
     Chosen(u64),
     /// The same, of the clusters of the launch.
@@ -111,7 +113,7 @@ pub(crate) fn known(register: SpecialRegister, launch: &Launch, shared_size: u32
         Tid(axis) => Known::Slot(SpecialValue::Thread(axis)),
         Ctaid(axis) => Known::Slot(SpecialValue::Block(axis)),
         Ntid(axis) => constant(launch.geometry.block[axis.index()]),
-        Nctaid(axis) => constant(launch.geometry.grid[axis.index()]),
+        Nctaid(axis) => Known::OfGrid(axis, u64::from(launch.geometry.grid[axis.index()])),
         LaneId => Known::Slot(SpecialValue::Lane),
         WarpId => Known::Slot(SpecialValue::Warp),
         WarpSize => constant(32),
