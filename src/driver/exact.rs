@@ -27,7 +27,7 @@ const CHOSEN: Geometry<u32> = Geometry { block: [128, 1, 1], grid: [2, 1, 1] };
 const OTHERS: [i128; 5] = [1, 2, 3, 5, 70];
 
 /// Instructions of all threads for one of them.
-const OTHER_STEPS: u64 = 10_000_000;
+const OTHER_STEPS: u64 = 2_000_000;
 
 /// Instructions of all threads, for a second of the time for a kernel.
 const STEPS_A_SECOND: u64 = 5_000_000;

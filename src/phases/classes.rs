@@ -13,7 +13,7 @@ use crate::exec::decode::{Slot, SpecialValue, WarpKind};
 use crate::geometry::index_of;
 use crate::limits;
 use crate::sync::tell;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::iter;
 
 /// For which trip counts.
@@ -62,6 +62,8 @@ pub(super) struct All<'a> {
     count: Option<u32>,
     /// Arrays that blocks write or copy.
     arrays: RefCell<Arrays>,
+    /// Whether it is shown where the word of the trip count is negative.
+    has_negative: OnceCell<bool>,
     /// Whether lanes are elected.
     elects: Cell<bool>,
     /// Whether something rests on order in time.
@@ -73,7 +75,8 @@ type Roles = (Role, Option<Role>);
 
 impl<'a> All<'a> {
     pub(super) fn new(block: [u32; 3], kernel: &'a Kernel<'a>, count: Option<u32>) -> All<'a> {
-        All { block, kernel, count, arrays: RefCell::default(), elects: Cell::new(false), in_time: Cell::new(false) }
+        let (elects, in_time) = (Cell::new(false), Cell::new(false));
+        All { block, kernel, count, arrays: RefCell::default(), has_negative: OnceCell::new(), elects, in_time }
     }
 
     /// All trip counts.
@@ -114,7 +117,7 @@ impl<'a> All<'a> {
         // Where it is a number with a sign, the larger half of them is negative.
         let start = LARGEST[1] + 1;
         let negative = Class { count: self.count, scale: Scale::ONE, start, period: 1, most: LARGEST[1] };
-        let has_negative = self.class(negative).is_ok();
+        let has_negative = *self.has_negative.get_or_init(|| self.class(negative).is_ok());
         let mut refused = None;
         for largest in LARGEST.into_iter().skip(usize::from(has_negative)) {
             match self.up_to(largest, scale) {

@@ -216,9 +216,13 @@ impl<'k> Follower<'k> {
             let head = self.state.next;
             if !self.class.is_one() && self.kernel.heads.contains(&head) {
                 let registers = self.state.registers.clone();
-                let earlier = turns.iter().rev().filter(|turn| turn.head == head).take(TURNS);
+                let earlier = || turns.iter().rev().filter(|turn| turn.head == head).take(TURNS);
+                if earlier().any(|turn| turn.registers == registers) {
+                    // It goes on like this for ever.
+                    return Err(Refusal { code: head, why: Why::Steps });
+                }
                 let mut found = None;
-                for (number, turn) in earlier.enumerate() {
+                for (number, turn) in earlier().enumerate() {
                     found = self.rounds(&turn.registers, number + 1);
                     if found.is_some() {
                         break;
