@@ -181,14 +181,14 @@ impl<'a> All<'a> {
                 Err(Refusal { code, why: Why::Control })
             }
             Err(Refusal { why: Why::Condition(condition), .. }) => {
-                let shown = [true, false].map(|holds| {
+                let under = |holds: bool| {
                     terms.borrow_mut().suppose(condition, holds);
-                    self.class(class)
-                });
-                terms.borrow_mut().no_longer_suppose(condition);
-                let [holds, does_not] = shown;
+                    let shown = self.class(class);
+                    terms.borrow_mut().no_longer_suppose(condition);
+                    shown
+                };
                 // What is done with rounds is told.
-                let (holds, does_not) = (holds?, does_not?);
+                let (holds, does_not) = (under(true)?, under(false)?);
                 let has_rounds = |roles: &[Role]| roles.iter().any(|role| role.round.is_some());
                 Ok(if has_rounds(&holds) { holds } else { does_not })
             }

@@ -261,7 +261,7 @@ impl Follower<'_> {
                 if Some(term) == self.class.count { self.count } else { Value::Term(term) }
             }
             // A pointer, maybe in a structure.
-            () if bytes == 8 => Value::Array(index as u32 | offset << 16),
+            () if bytes == 8 && !self.kernel.tensors.contains(&index) => Value::Array(index as u32 | offset << 16),
             () => Value::Any,
         }
     }

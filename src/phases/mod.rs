@@ -224,6 +224,7 @@ fn for_every(
         template: compute::template(program, &mut terms),
         pointers,
         given: question.given.keys().copied().collect(),
+        tensors: question.tensors.keys().copied().collect(),
         heads: loops(program).map(|body| body.start).collect(),
         loops: loops(program).collect(),
         terms: RefCell::new(terms),
@@ -236,7 +237,7 @@ fn for_every(
         Err(refusal) => refusal,
     };
     let mut refused = Vec::new();
-    let words = kernel.terms.borrow().words();
+    let words = kernel.terms.borrow().words(u64::from(u32::from_le_bytes(SAMPLE)));
     for (index, offset, term) in words {
         match All::new(question.block, &kernel, Some(term)).for_every() {
             Ok(shown) => return Ok((Some((index, offset)), shown)),

@@ -64,8 +64,9 @@ impl Terms {
         }
     }
 
-    /// Words of parameters on which it depends how often loops go: index, offset, and the term.
-    pub(super) fn words(&self) -> Vec<(usize, u32, u32)> {
+    /// Words of parameters on which it depends how often loops go: index, offset, and the term. Only those with zeros above, where a sample of
+    /// a word shows that.
+    pub(super) fn words(&self, word: u64) -> Vec<(usize, u32, u32)> {
         let mut words = Vec::new();
         let mut seen = BTreeSet::new();
         let mut open: Vec<u32> = self.asked.iter().rev().copied().collect();
@@ -74,7 +75,9 @@ impl Terms {
                 continue;
             }
             match &self.terms[number as usize] {
-                Term::Parameter { index, offset, bytes: 4, .. } => words.push((*index, *offset, number)),
+                Term::Parameter { index, offset, bytes: 4, sample } if *sample == word => {
+                    words.push((*index, *offset, number));
+                }
                 Term::Function(_, operands) => open.extend(operands.iter().rev().filter_map(|operand| match operand {
                     Operand::Term(number) => Some(*number),
                     Operand::Number(_) => None,
@@ -117,9 +120,11 @@ mod tests {
         let sum = Term::Function(Function::Many(3, 32), vec![Operand::Number(63), Operand::Term(b)]);
         let sum = terms.number(sum.clone());
         let pair = terms.number(Term::Function(Function::Select, vec![Operand::Term(sum), Operand::Term(a)]));
-        assert_eq!(terms.words(), []);
+        assert_eq!(terms.words(1), []);
         terms.ask(pair);
-        assert_eq!(terms.words(), [(0, 4, b), (0, 0, a)]);
+        assert_eq!(terms.words(1), [(0, 4, b), (0, 0, a)]);
+        terms.ask(wide);
+        assert_eq!(terms.words(1).len(), 2);
         let again = terms.number(Term::Function(Function::Select, vec![Operand::Term(sum), Operand::Term(a)]));
         assert_eq!(pair, again);
     }

@@ -98,6 +98,8 @@ pub(super) struct Kernel<'p> {
     /// From there to the jumps back.
     pub(super) loops: Vec<Range<u32>>,
     pub(super) terms: RefCell<Terms>,
+    /// Parameters that are tensor maps: what their bytes say is not looked at.
+    pub(super) tensors: BTreeSet<usize>,
     /// Tensor maps by their offsets in the parameters.
     pub(super) maps: BTreeMap<u64, Map>,
     /// What was made of bits of addresses.
