@@ -187,8 +187,14 @@ impl<'a> All<'a> {
                     terms.borrow_mut().no_longer_suppose(condition);
                     shown
                 };
+                let holds = under(true);
+                if self.count.is_some() && holds.is_err() {
+                    return holds;
+                }
+                // Without a trip count both are looked at, for the words that loops ask for.
+                let does_not = under(false);
                 // What is done with rounds is told.
-                let (holds, does_not) = (under(true)?, under(false)?);
+                let (holds, does_not) = (holds?, does_not?);
                 let has_rounds = |roles: &[Role]| roles.iter().any(|role| role.round.is_some());
                 Ok(if has_rounds(&holds) { holds } else { does_not })
             }
