@@ -19,6 +19,7 @@ use crate::effort::{self, Effort};
 use crate::finding::{KernelReport, ParameterValue, Subject, Verdict};
 use crate::geometry::Geometry;
 use crate::ivl;
+use crate::ivl::ast::Name;
 use crate::ivl::attributes::Attributes;
 use crate::jobs::Jobs;
 use crate::kernel::{self, Kernel, LowerOptions};
@@ -164,12 +165,27 @@ pub(super) fn lower(
     conditions::require(&mut kernel, conditions);
     ivl::check_stage(&kernel.program, "kernel");
     let _stage = limits::stage("slice");
-    let sliced = slice::run(&kernel.program, options.rules);
+    let (mut sliced, mut predicated) = sliced(&kernel, options, &BTreeSet::new())?;
+    // Which loads yield arbitrary values is seen only now; what they do not read matters less.
+    let unread = twothread::unread(&predicated);
+    if !unread.is_empty() {
+        (sliced, predicated) = self::sliced(&kernel, options, &unread)?;
+    }
+    Ok(Lowered { kernel, sliced, predicated })
+}
+
+fn sliced(
+    kernel: &Kernel,
+    options: &Options,
+    unread: &BTreeSet<Name>,
+) -> Result<(Sliced, Predicated), Vec<Diagnostic>> {
+    let _stage = limits::stage("slice");
+    let sliced = slice::run(&kernel.program, options.rules, unread);
     ivl::check_stage(&sliced.program, "slice");
     let _stage = limits::stage("predicate");
     let predicated = predicate::run(&sliced.program)?;
     ivl::check_stage(&predicated.program, "predicate");
-    Ok(Lowered { kernel, sliced, predicated })
+    Ok((sliced, predicated))
 }
 
 pub(super) fn entry_of<'a>(

@@ -17,6 +17,8 @@ use std::fmt;
 /// Bounds for kernels in which values of 32 bits wrap in huge launches: no sum of a parameter and few times the number
 /// of threads leaves 31 bits.
 const LARGEST_PARAMETER: u32 = 1 << 30;
+/// The same for what is used of shared memory: no block has more bytes than this, by far.
+const LARGEST_SHARED: u32 = 1 << 18;
 const LARGEST_LAUNCH: u32 = 1 << 24;
 const LARGEST_AREA: u32 = i32::MAX as u32;
 
@@ -46,6 +48,8 @@ pub(crate) enum Condition {
     CoversBlock(String),
     /// A 32-bit parameter, without sign, is at most [`LARGEST_PARAMETER`]: sums of indices then do not wrap.
     ParameterBounded(String),
+    /// The same, at most [`LARGEST_SHARED`]: it counts what lies in shared memory.
+    FitsShared(String),
     /// The product of two 32-bit parameters, without sign, has 31 bits.
     Area(String, String),
     /// All threads of the launch are at most [`LARGEST_LAUNCH`].
@@ -103,6 +107,7 @@ impl fmt::Display for Condition {
             Condition::IsThreads(name) => write!(f, "{name} == gridDim.x * blockDim.x"),
             Condition::CoversBlock(name) => write!(f, "{name} >= blockDim.x"),
             Condition::ParameterBounded(name) => write!(f, "{name} <= {LARGEST_PARAMETER}"),
+            Condition::FitsShared(name) => write!(f, "{name} <= {LARGEST_SHARED}"),
             Condition::Area(width, height) => write!(f, "{width} * {height} <= {LARGEST_AREA}"),
             Condition::ThreadsBounded => write!(f, "threads in all <= {LARGEST_LAUNCH}"),
             // Said so that it is as strong for a reader of numbers without sign.
@@ -126,9 +131,9 @@ impl fmt::Display for Condition {
 /// numbers without a sign, so what they are below stands beside.
 pub(crate) fn lines(conditions: &[Condition]) -> Vec<String> {
     let is_unsigned = |c: &&Condition| {
-        use Condition::{Area, AtLeast, Below, Covered, Extent, Number, ParameterBounded, Volume, Wide};
+        use Condition::{Area, AtLeast, Below, Covered, Extent, FitsShared, Number, ParameterBounded, Volume, Wide};
         let is_of_products = matches!(c, Area(..) | Volume(..) | Extent(_) | Number(..) | Wide(..));
-        is_of_products || matches!(c, ParameterBounded(_) | AtLeast(..) | Covered(..) | Below(..))
+        is_of_products || matches!(c, ParameterBounded(_) | FitsShared(_) | AtLeast(..) | Covered(..) | Below(..))
     };
     let unsigned: BTreeSet<&String> = conditions.iter().filter(is_unsigned).flat_map(Condition::parameters).collect();
     let is_said = |name: &String| {
@@ -171,6 +176,7 @@ impl Condition {
                 let power = size.is_power_of_two().then_some(Condition::PowerOfTwo(axis));
                 warps.into_iter().chain(power).collect()
             }
+            Condition::FitsShared(ref name) => vec![Condition::ParameterBounded(name.clone())],
             _ => Vec::new(),
         }
     }
@@ -190,6 +196,7 @@ impl Condition {
             Condition::IsThreads(name)
             | Condition::CoversBlock(name)
             | Condition::ParameterBounded(name)
+            | Condition::FitsShared(name)
             | Condition::Positive(name)
             | Condition::Power(name)
             | Condition::Size(name) => vec![name],
@@ -250,7 +257,7 @@ impl Condition {
 
     /// Whether it only keeps sums from wrapping.
     pub(crate) fn is_bound(&self) -> bool {
-        matches!(self, Condition::ParameterBounded(_) | Condition::ThreadsBounded)
+        matches!(self, Condition::ParameterBounded(_) | Condition::FitsShared(_) | Condition::ThreadsBounded)
     }
 
     /// Fixes the size that it is about, or the bound on the number of threads.
@@ -290,10 +297,8 @@ impl Condition {
             Condition::CoversBlock(name) => {
                 parameter(kernel, name).map(|parameter| bv::binary(BvOp::Uge, parameter, block(Axis::X)))
             }
-            Condition::ParameterBounded(name) => {
-                let most = bv::literal(u128::from(LARGEST_PARAMETER), 32);
-                parameter(kernel, name).map(|parameter| bv::binary(BvOp::Ule, parameter, most))
-            }
+            Condition::ParameterBounded(name) => parameter_at_most(kernel, name, LARGEST_PARAMETER),
+            Condition::FitsShared(name) => parameter_at_most(kernel, name, LARGEST_SHARED),
             Condition::Area(width, height) => {
                 let (width, height) = (parameter(kernel, width)?, parameter(kernel, height)?);
                 Some(product_at_most(width, height, u64::from(LARGEST_AREA)))
@@ -360,6 +365,7 @@ impl Condition {
             Condition::IsThreads(name) => value(name) == Some(span(Axis::X)),
             Condition::CoversBlock(name) => value(name).is_some_and(|value| value >= u64::from(block(Axis::X))),
             Condition::ParameterBounded(name) => value(name).is_some_and(|value| value <= u64::from(LARGEST_PARAMETER)),
+            Condition::FitsShared(name) => value(name).is_some_and(|value| value <= u64::from(LARGEST_SHARED)),
             Condition::Area(width, height) => match (value(width), value(height)) {
                 (Some(width), Some(height)) => width.checked_mul(height).is_some_and(|a| a <= u64::from(LARGEST_AREA)),
                 _ => false,
@@ -406,6 +412,11 @@ fn product_at_most(a: ExprRef, b: ExprRef, most: u64) -> ExprRef {
 
 fn product_is_at_most(kernel: &Kernel, product: &Product, most: u32) -> Option<ExprRef> {
     Some(bv::op(BinaryOp::Lt, product.expression(kernel)?, bv::int(i128::from(most) + 1)))
+}
+
+fn parameter_at_most(kernel: &Kernel, name: &str, most: u32) -> Option<ExprRef> {
+    let most = bv::literal(u128::from(most), 32);
+    parameter(kernel, name).map(|parameter| bv::binary(BvOp::Ule, parameter, most))
 }
 
 fn parameter(kernel: &Kernel, name: &str) -> Option<ExprRef> {

@@ -8,6 +8,7 @@
 //! kernel's own constants suggest.
 
 use super::condition::{Condition, WARP};
+use super::in_shared;
 use super::natural;
 use super::seen::Seen;
 use crate::geometry::{Axis, BLOCK_THREADS};
@@ -182,8 +183,14 @@ fn widths(kernel: &Kernel) -> Vec<Condition> {
 
 /// What keeps sums of indices from wrapping.
 fn bounds(kernel: &Kernel) -> Vec<Condition> {
-    let parameters = scalars(kernel).into_iter().map(Condition::ParameterBounded);
-    parameters.chain([Condition::ThreadsBounded]).collect()
+    let in_shared = in_shared::parameters(kernel);
+    let names = scalars_among(kernel, &Seen::of(kernel), &in_shared);
+    let bound = |name: String| match names.contains(&name) {
+        true => Condition::FitsShared(name),
+        false => Condition::ParameterBounded(name),
+    };
+    let threads = kernel.geometry.has_free().then_some(Condition::ThreadsBounded);
+    scalars(kernel).into_iter().map(bound).chain(threads).collect()
 }
 
 /// Proposals about the sizes of launches in which threads on some axes are told apart.

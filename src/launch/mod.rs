@@ -16,6 +16,7 @@ pub(crate) mod columns;
 pub(crate) mod condition;
 pub(crate) mod conditions;
 mod extents;
+mod in_shared;
 mod linear;
 pub(crate) mod natural;
 pub(crate) mod plausible;

@@ -121,7 +121,7 @@ pub(crate) fn weaken(
             (conditions, report) = (fewer, weaker);
         } else if let [size] = &group[..] {
             // In larger blocks more sums wrap.
-            let needed: Vec<Condition> = bounds.iter().filter(|bound| !fewer.contains(bound)).cloned().collect();
+            let needed: Vec<Condition> = bounds.iter().filter(|bound| !conditions.contains(bound)).cloned().collect();
             let looser = size.looser().into_iter().map(|looser| [&fewer[..], &[looser]].concat());
             let bounded = looser.clone().map(|looser| [looser, needed.clone()].concat());
             let both = looser.chain(bounded.filter(|_| !needed.is_empty()));

@@ -17,7 +17,7 @@ use foldhash::{HashMap, HashSet};
 use std::collections::BTreeSet;
 
 /// Most rounds of a loop.
-const MOST: u32 = 4;
+const MOST: u32 = 10;
 /// Most bits that a mask leaves.
 const MASK_BITS: u32 = 2;
 

@@ -123,6 +123,16 @@ impl Inference {
     }
 }
 
+/// Which loops may be written out as so many rounds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum WritesOut {
+    None,
+    /// Those of few rounds, beside others.
+    Some,
+    /// All of them as well, which takes longer.
+    All,
+}
+
 /// How to go about a proof.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan<'a> {
@@ -138,8 +148,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) omitted: &'a [&'static str],
     /// Whether the first assertion that fails in an encoding ends the try: only a proof is of use.
     pub(crate) first_failure: bool,
-    /// Whether loops may be written out.
-    pub(crate) writes_out: bool,
+    /// Which loops may be written out.
+    pub(crate) writes_out: WritesOut,
     /// Whether many assertions without an answer are asked for some at a time.
     pub(crate) in_parts: bool,
 }
@@ -207,7 +217,7 @@ impl<'a> Tries<'a> {
 
     /// The same, but by invariants alone: they are to be shown.
     pub(crate) fn by_invariants(mut self) -> Self {
-        self.plan.writes_out = false;
+        self.plan.writes_out = WritesOut::None;
         self
     }
 
@@ -249,7 +259,7 @@ impl<'a> Tries<'a> {
             bare::attempt(&mut proof, &mut inference, &search, budget);
         }
         if is_first && !search.is_over() && !proof.is_complete() {
-            let may_write_out = self.plan.writes_out && written_out::may_write_some(self.two)?;
+            let may_write_out = self.plan.writes_out >= WritesOut::Some;
             let partly = if may_write_out { partly::proves(self.two, self.plan, budget)? } else { None };
             match partly {
                 Some(endless) => {
@@ -259,7 +269,8 @@ impl<'a> Tries<'a> {
                 }
                 None => few::attempt(&mut proof, &mut inference, &search, budget),
             }
-            let is_worth_it = self.plan.writes_out && !proof.is_complete() && encodings.contains(&Encoding::BitVectors);
+            let may_write_out = self.plan.writes_out == WritesOut::All;
+            let is_worth_it = may_write_out && !proof.is_complete() && encodings.contains(&Encoding::BitVectors);
             if is_worth_it && written_out::proves(self.two, budget)? {
                 proof = Proof::complete(&inference);
                 inference.adopt(search.nothing());

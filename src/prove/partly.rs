@@ -10,7 +10,7 @@
 //! have few rounds at a known launch, and stand beside or within loops over the data, which have any number. Written out, they
 //! need no invariants, which the loops around them would need as well.
 
-use super::{Plan, Tries, few_rounds, idle_logs, rounds};
+use super::{Plan, Tries, WritesOut, few_rounds, idle_logs, rounds};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{Budget, Effort};
 use crate::infer::passive_of;
@@ -28,8 +28,8 @@ const ALL: Effort = Effort::seconds(4);
 /// # Errors
 /// What `vcgen` cannot translate.
 pub(super) fn proves(two: &TwoThread, plan: Plan, budget: Budget) -> Result<Option<Vec<usize>>, Diagnostic> {
-    // Of so many loops, invariants of all are asked for at once as they are.
-    if two.loops.len() <= MOST_LEFT {
+    // A single loop is written out as a whole, or needs its invariants.
+    if two.loops.len() < 2 {
         return Ok(None);
     }
     let mut passive = passive_of(&two.program, &two.procedure)?;
@@ -45,7 +45,7 @@ pub(super) fn proves(two: &TwoThread, plan: Plan, budget: Budget) -> Result<Opti
     }
     let written = idle_logs::without(&written);
     let effort = budget.part(ALL).left();
-    let plan = Plan { effort, first_failure: true, writes_out: false, in_parts: true, ..plan };
+    let plan = Plan { effort, first_failure: true, writes_out: WritesOut::None, in_parts: true, ..plan };
     let outcome = super::run(Tries::new(&written, plan), &mut |_| false)?;
     if !outcome.is_proved() || outcome.vacuous || !outcome.unsatisfied.is_empty() {
         return Ok(None);

@@ -4,7 +4,7 @@
 //! them. Establishes: the pairs are all that the launch can have. Reference: the tutorial paper, section 3 (two threads
 //! are enough).
 
-use super::{PairOutcome, Plan, Tries};
+use super::{PairOutcome, Plan, Tries, WritesOut};
 use crate::diagnostic::Diagnostic;
 use crate::effort::Effort;
 use crate::ivl::ast::{Name, Stmt, StmtKind};
@@ -58,7 +58,7 @@ impl Question<'_> {
     pub(crate) fn tries<'t>(&'t self, two: &'t TwoThread) -> Tries<'t> {
         let uniform_barriers = two.pair == Pair::SameBlock && !self.options.rules.exited_threads_ok;
         let Question { encodings, tries, effort, omitted, first_failure, .. } = *self;
-        let writes_out = !first_failure;
+        let writes_out = if first_failure { WritesOut::Some } else { WritesOut::All };
         let plan =
             Plan { uniform_barriers, encodings, tries, effort, omitted, first_failure, writes_out, in_parts: false };
         Tries::new(two, plan)

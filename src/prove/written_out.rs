@@ -17,7 +17,7 @@ use crate::ivl::claim::Probe;
 use crate::query::{self, From, Query, Reply};
 use crate::solver::{Encoding, in_own_context};
 use crate::twothread::TwoThread;
-use crate::vcgen::passive::{Check, Passive};
+use crate::vcgen::passive::Passive;
 use crate::vcgen::term::{Symbol, Term};
 use foldhash::HashSet;
 use std::collections::BTreeSet;
@@ -47,22 +47,6 @@ pub(super) fn proves(two: &TwoThread, budget: Budget) -> Result<bool, Diagnostic
         return Ok(false);
     }
     in_own_context(|| attempt(two, budget.part(ALL)))
-}
-
-/// Whether some loops at most may be written out: of others there may be any number of rounds.
-///
-/// # Errors
-/// What `vcgen` cannot translate.
-pub(super) fn may_write_some(two: &TwoThread) -> Result<bool, Diagnostic> {
-    if two.loops.is_empty() || assumes(&two.program) {
-        return Ok(false);
-    }
-    let Some(program) = rounds::run(two, &vec![FIRST; two.loops.len()], MOST_STATEMENTS) else { return Ok(true) };
-    let registers = registers(&program, &two.procedure);
-    let passive = passive_of(&program, &two.procedure)?;
-    let is_rounds = |check: &&Check| matches!(check.claim.probe(), Some((Probe::Rounds, _)));
-    let mut rounds = passive.checks.iter().filter(is_rounds);
-    Ok(rounds.any(|check| !depends_on_ids(&passive, &registers, check.term)))
 }
 
 /// Whether something is assumed that the user says: whether it can hold is asked of the program with its loops.

@@ -11,13 +11,14 @@
 mod relevance;
 
 use crate::flow::{Graph, LoopForest};
-use crate::ivl::ast::{Block, ExprRef, Implementation, Name, Program, Stmt, StmtKind, Transfer, Variable};
+use crate::ivl::ast::{Attribute, Block, ExprRef, Implementation, Name, Program, Stmt, StmtKind, Transfer, Variable};
 use crate::ivl::attributes::Attributes;
 use crate::ivl::bv;
 use crate::ivl::visit::{self, Visitor};
 use crate::predicate::kernel::Kernel;
 use crate::predicate::order::sort_order;
 use crate::rules::Rules;
+use crate::twothread::contents::selection::ARBITRARY;
 use relevance::Relevance;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,8 +31,9 @@ pub struct Sliced {
     pub(crate) loop_heads: Vec<Name>,
 }
 
-/// Slices the kernel. One without loops, and a program that `predicate` refuses, stay as they are.
-pub fn run(program: &Program, rules: Rules) -> Sliced {
+/// Slices the kernel. One without loops, and a program that `predicate` refuses, stay as they are. Values that are stored in `unread` arrays
+/// do not matter: their loads yield arbitrary values.
+pub fn run(program: &Program, rules: Rules, unread: &BTreeSet<Name>) -> Sliced {
     let unchanged = || Sliced { program: program.clone(), loop_heads: Vec::new() };
     let Ok(kernel) = Kernel::read(program) else { return unchanged() };
     let Ok(forest) = LoopForest::of(&kernel.graph, &kernel.graph.dominators()) else { return unchanged() };
@@ -41,24 +43,24 @@ pub fn run(program: &Program, rules: Rules) -> Sliced {
     }
     let heads = sort_order(&kernel.graph, &forest).into_iter().filter(|block| forest.headed_by(*block).is_some());
     let loop_heads = heads.map(|block| kernel.blocks[block].label.clone()).collect();
-    Sliced { program: sliced(program, &kernel, rules), loop_heads }
+    Sliced { program: sliced(program, &kernel, rules, unread), loop_heads }
 }
 
 /// The slice, also of a kernel without loops: what it mentions is what races, barriers and assertions depend on.
 pub(crate) fn essence(program: &Program, rules: Rules) -> Program {
     match Kernel::read(program) {
-        Ok(kernel) => sliced(program, &kernel, rules),
+        Ok(kernel) => sliced(program, &kernel, rules, &BTreeSet::new()),
         Err(_) => program.clone(),
     }
 }
 
-fn sliced(program: &Program, kernel: &Kernel, rules: Rules) -> Program {
-    let relevance = Relevance::of(program, kernel, rules);
+fn sliced(program: &Program, kernel: &Kernel, rules: Rules, unread: &BTreeSet<Name>) -> Program {
+    let relevance = Relevance::of(program, kernel, rules, unread);
     let mut program = program.clone();
     let procedure = program.procedures.iter_mut().find(|procedure| procedure.attributes.has("kernel"));
     if let Some(body) = procedure.and_then(|procedure| procedure.body.as_mut()) {
         let taken = program.constants.iter().map(|constant| constant.variable.name.clone());
-        Slicer { kernel, relevance: &relevance, taken: taken.collect(), arbitrary: Vec::new() }.body(body);
+        Slicer { kernel, relevance: &relevance, unread, taken: taken.collect(), arbitrary: Vec::new() }.body(body);
     }
     program
 }
@@ -67,6 +69,7 @@ fn sliced(program: &Program, kernel: &Kernel, rules: Rules) -> Program {
 struct Slicer<'a> {
     kernel: &'a Kernel<'a>,
     relevance: &'a Relevance<'a>,
+    unread: &'a BTreeSet<Name>,
     /// Names in use.
     taken: BTreeSet<Name>,
     /// Variables for values that are left open.
@@ -133,7 +136,14 @@ impl Slicer<'_> {
                 let value = self.arbitrary(value);
                 let name = visit::free_vars(&value).into_iter().collect();
                 out.push(Stmt { kind: StmtKind::Havoc(name), attributes: Vec::new(), ..stmt.clone() });
-                Some(StmtKind::Store { value, access: access.clone() })
+                let mut attributes = stmt.attributes.clone();
+                attributes.extend(
+                    self.unread
+                        .contains(&access.array)
+                        .then(|| Attribute { name: Name::new(ARBITRARY), args: Vec::new() }),
+                );
+                let kind = StmtKind::Store { value, access: access.clone() };
+                return out.push(Stmt { kind, attributes, ..stmt.clone() });
             }
             kind => Some(kind.clone()),
         };

@@ -19,6 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Relevance<'a> {
     kernel: &'a Kernel<'a>,
     rules: Rules,
+    /// Arrays whose loads yield arbitrary values, whatever is stored.
+    unread: &'a BTreeSet<Name>,
     /// Private variables.
     locals: BTreeSet<Name>,
     /// Constants that stand for parameters of any value.
@@ -41,7 +43,7 @@ struct Branch {
 }
 
 impl<'a> Relevance<'a> {
-    pub(super) fn of(program: &Program, kernel: &'a Kernel<'a>, rules: Rules) -> Self {
+    pub(super) fn of(program: &Program, kernel: &'a Kernel<'a>, rules: Rules, unread: &'a BTreeSet<Name>) -> Self {
         let statements = kernel.blocks.iter().flat_map(|block| &block.stmts);
         let written: BTreeSet<&Name> = statements
             .filter_map(|stmt| match &stmt.kind {
@@ -55,7 +57,7 @@ impl<'a> Relevance<'a> {
         let (variables, kept) = (constrained(kernel), BTreeSet::new());
         let parameters = program.constants.iter().filter(|constant| constant.variable.attributes.has("param"));
         let parameters = parameters.map(|constant| constant.variable.name.clone()).collect();
-        let mut this = Relevance { kernel, rules, locals, parameters, arrays, branches, variables, kept };
+        let mut this = Relevance { kernel, rules, unread, locals, parameters, arrays, branches, variables, kept };
         while this.grow() {}
         let is_local = |name: &Name| this.locals.contains(name);
         this.variables = this.variables.iter().filter(|name| is_local(name)).cloned().collect();
@@ -110,7 +112,8 @@ impl<'a> Relevance<'a> {
                 StmtKind::Store { value, access } => {
                     access.guard.iter().chain(&access.collective).chain([&access.offset]).for_each(|e| found.expr(e));
                     stmt.attributes.iter().for_each(|attribute| found.attribute(attribute));
-                    if self.rules.allow_same_value || loaded.contains(&access.array) {
+                    let is_read = loaded.contains(&access.array) && !self.unread.contains(&access.array);
+                    if self.rules.allow_same_value || is_read {
                         found.expr(value);
                     }
                 }

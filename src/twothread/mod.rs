@@ -271,6 +271,12 @@ pub fn run(
     })
 }
 
+/// Arrays whose loads yield arbitrary values, whatever plain stores of the kernel put there.
+pub fn unread(predicated: &Predicated) -> BTreeSet<Name> {
+    let body = kernel_of(predicated).body.as_ref().expect("twothread: a predicated kernel has a body");
+    contents::selection::unread(predicated, body)
+}
+
 fn kernel_of(predicated: &Predicated) -> &Procedure {
     let mut procedures = predicated.program.procedures.iter();
     procedures.find(|procedure| procedure.name == predicated.kernel).expect("twothread: the kernel is gone")

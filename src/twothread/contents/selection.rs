@@ -25,6 +25,9 @@ use crate::kernel::{ASYNCHRONOUS, TICKET};
 use crate::predicate::{LoopInfo, Predicated};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// On a store whose value is left open though its array is loaded from: such loads yield arbitrary values.
+pub(crate) const ARBITRARY: &str = "arbitrary";
+
 /// A statement: the label of its block, its index there.
 pub(crate) type Position = (Name, usize);
 
@@ -156,6 +159,14 @@ impl Selection {
     }
 }
 
+/// Arrays with plain accesses alone, without contents: whatever is stored there, loads yield arbitrary values.
+pub(crate) fn unread(predicated: &Predicated, body: &Implementation) -> BTreeSet<Name> {
+    let ordered = &arrays_under_locks(body) | &arrays_in_messages(body);
+    let selected = Selection::of(predicated, body).arrays;
+    let is_unread = |array: &Name| !ordered.contains(array) && !selected.contains(array);
+    plain_arrays(body).arrays.into_iter().filter(is_unread).collect()
+}
+
 /// The last store or atomic of each array, by the numbers of its block and there.
 fn last_changes(body: &Implementation) -> BTreeMap<&Name, (usize, usize)> {
     let stmts = body
@@ -206,7 +217,8 @@ fn plain_arrays(body: &Implementation) -> Plain {
             _ => &mut atomics,
         };
         to.insert(access.array.clone());
-        let marked = ["unknown_pointer", "non_coherent", ASYNCHRONOUS].iter().any(|mark| stmt.attributes.has(mark));
+        let marked =
+            ["unknown_pointer", "non_coherent", ASYNCHRONOUS, ARBITRARY].iter().any(|mark| stmt.attributes.has(mark));
         if marked || access.strong.is_some() && !is_atomic || access.collective.is_some() {
             others.insert(access.array.clone());
         }
