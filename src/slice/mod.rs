@@ -60,7 +60,7 @@ fn sliced(program: &Program, kernel: &Kernel, rules: Rules, unread: &BTreeSet<Na
     let procedure = program.procedures.iter_mut().find(|procedure| procedure.attributes.has("kernel"));
     if let Some(body) = procedure.and_then(|procedure| procedure.body.as_mut()) {
         let taken = program.constants.iter().map(|constant| constant.variable.name.clone());
-        Slicer { kernel, relevance: &relevance, unread, taken: taken.collect(), arbitrary: Vec::new() }.body(body);
+        Slicer { kernel, relevance: &relevance, taken: taken.collect(), arbitrary: Vec::new() }.body(body);
     }
     program
 }
@@ -69,7 +69,6 @@ fn sliced(program: &Program, kernel: &Kernel, rules: Rules, unread: &BTreeSet<Na
 struct Slicer<'a> {
     kernel: &'a Kernel<'a>,
     relevance: &'a Relevance<'a>,
-    unread: &'a BTreeSet<Name>,
     /// Names in use.
     taken: BTreeSet<Name>,
     /// Variables for values that are left open.
@@ -137,11 +136,9 @@ impl Slicer<'_> {
                 let name = visit::free_vars(&value).into_iter().collect();
                 out.push(Stmt { kind: StmtKind::Havoc(name), attributes: Vec::new(), ..stmt.clone() });
                 let mut attributes = stmt.attributes.clone();
-                attributes.extend(
-                    self.unread
-                        .contains(&access.array)
-                        .then(|| Attribute { name: Name::new(ARBITRARY), args: Vec::new() }),
-                );
+                if self.relevance.is_left_open(&access.array) {
+                    attributes.push(Attribute { name: Name::new(ARBITRARY), args: Vec::new() });
+                }
                 let kind = StmtKind::Store { value, access: access.clone() };
                 return out.push(Stmt { kind, attributes, ..stmt.clone() });
             }

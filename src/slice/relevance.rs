@@ -21,6 +21,8 @@ pub(super) struct Relevance<'a> {
     rules: Rules,
     /// Arrays whose loads yield arbitrary values, whatever is stored.
     unread: &'a BTreeSet<Name>,
+    /// Those of which it would matter otherwise what is stored.
+    left_open: BTreeSet<Name>,
     /// Private variables.
     locals: BTreeSet<Name>,
     /// Constants that stand for parameters of any value.
@@ -57,7 +59,18 @@ impl<'a> Relevance<'a> {
         let (variables, kept) = (constrained(kernel), BTreeSet::new());
         let parameters = program.constants.iter().filter(|constant| constant.variable.attributes.has("param"));
         let parameters = parameters.map(|constant| constant.variable.name.clone()).collect();
-        let mut this = Relevance { kernel, rules, unread, locals, parameters, arrays, branches, variables, kept };
+        let mut this = Relevance {
+            kernel,
+            rules,
+            unread,
+            left_open: BTreeSet::new(),
+            locals,
+            parameters,
+            arrays,
+            branches,
+            variables,
+            kept,
+        };
         while this.grow() {}
         let is_local = |name: &Name| this.locals.contains(name);
         this.variables = this.variables.iter().filter(|name| is_local(name)).cloned().collect();
@@ -66,6 +79,11 @@ impl<'a> Relevance<'a> {
 
     pub(super) fn is_relevant(&self, variable: &Name) -> bool {
         self.variables.contains(variable)
+    }
+
+    /// Whether it would matter what is stored in an array if loads of it yielded that.
+    pub(super) fn is_left_open(&self, array: &Name) -> bool {
+        self.left_open.contains(array)
     }
 
     /// Whether it has a value in the slice: a constant always has.
@@ -112,8 +130,10 @@ impl<'a> Relevance<'a> {
                 StmtKind::Store { value, access } => {
                     access.guard.iter().chain(&access.collective).chain([&access.offset]).for_each(|e| found.expr(e));
                     stmt.attributes.iter().for_each(|attribute| found.attribute(attribute));
-                    let is_read = loaded.contains(&access.array) && !self.unread.contains(&access.array);
-                    if self.rules.allow_same_value || is_read {
+                    let is_loaded = loaded.contains(&access.array);
+                    let is_left_open = is_loaded && self.unread.contains(&access.array);
+                    self.left_open.extend(is_left_open.then(|| access.array.clone()));
+                    if self.rules.allow_same_value || is_loaded && !is_left_open {
                         found.expr(value);
                     }
                 }
