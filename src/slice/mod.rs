@@ -1,6 +1,6 @@
 //! Stage 3b: what no access, barrier or assertion depends on is left out.
 //!
-//! Input: a kernel IVL program, before predication. Output: [`Sliced`]: the same kernel without assignments to variables
+//! Input: a kernel IVL program, before predication, and arrays whose loads yield arbitrary values in a proof. Output: [`Sliced`]: the same kernel without assignments to variables
 //! that are not relevant, loads of arrays that nobody writes into such variables, and branches between which and where
 //! their ways meet nothing is left: most loops that only read. Establishes: for every terminating execution of the kernel
 //! the slice has one with the same accesses of arrays that are written, the same barriers and assertions, and the same

@@ -1,6 +1,6 @@
 //! Which variables and branches matter to accesses that can race, to barriers and to assertions.
 //!
-//! Input: a kernel. Output: [`Relevance`]. Establishes: a relevant variable is computed from relevant ones alone; a branch that is
+//! Input: a kernel, and arrays whose loads yield arbitrary values. Output: [`Relevance`]. Establishes: a relevant variable is computed from relevant ones alone; a branch that is
 //! left out has nothing that is kept between it and the block where its ways meet, and no loop is left out that may tell of a
 //! parameter that matters, by its end. Relies on: an array that no store or
 //! atomic names keeps its values. Reference: Weiser, "Program Slicing" (1981); Ferrante, Ottenstein, Warren, "The Program

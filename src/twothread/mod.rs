@@ -171,7 +171,7 @@ pub fn run(
 ) -> Result<TwoThread, Vec<Diagnostic>> {
     let program = &predicated.program;
     let kernel = kernel_of(predicated);
-    let body = kernel.body.as_ref().expect("twothread: a predicated kernel has a body");
+    let body = body_of(kernel);
     let copies = Copies::new(program, &body.locals, pair);
     refuse_per_thread_functions(program, &copies)?;
 
@@ -273,13 +273,16 @@ pub fn run(
 
 /// Arrays whose loads yield arbitrary values, whatever plain stores of the kernel put there.
 pub fn unread(predicated: &Predicated) -> BTreeSet<Name> {
-    let body = kernel_of(predicated).body.as_ref().expect("twothread: a predicated kernel has a body");
-    contents::selection::unread(predicated, body)
+    contents::selection::unread(predicated, body_of(kernel_of(predicated)))
 }
 
 fn kernel_of(predicated: &Predicated) -> &Procedure {
     let mut procedures = predicated.program.procedures.iter();
     procedures.find(|procedure| procedure.name == predicated.kernel).expect("twothread: the kernel is gone")
+}
+
+fn body_of(kernel: &Procedure) -> &Implementation {
+    kernel.body.as_ref().expect("twothread: a predicated kernel has a body")
 }
 
 /// A function body that reads `tid` would need two versions; no front end makes one.
