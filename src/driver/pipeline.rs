@@ -164,28 +164,29 @@ pub(super) fn lower(
     };
     conditions::require(&mut kernel, conditions);
     ivl::check_stage(&kernel.program, "kernel");
-    let _stage = limits::stage("slice");
-    let (mut sliced, mut predicated) = sliced(&kernel, options, &BTreeSet::new())?;
-    // Which loads yield arbitrary values is seen only now; what they do not read matters less.
-    let unread = twothread::unread(&predicated);
-    if !unread.is_empty() {
-        (sliced, predicated) = self::sliced(&kernel, options, &unread)?;
+    let mut sliced = sliced(&kernel, options, &BTreeSet::new());
+    let mut predicated = predicated(&sliced)?;
+    // Which loads yield arbitrary values is seen only now; what is stored there matters less.
+    let again = self::sliced(&kernel, options, &twothread::unread(&predicated));
+    if again.program != sliced.program {
+        predicated = self::predicated(&again)?;
+        sliced = again;
     }
     Ok(Lowered { kernel, sliced, predicated })
 }
 
-fn sliced(
-    kernel: &Kernel,
-    options: &Options,
-    unread: &BTreeSet<Name>,
-) -> Result<(Sliced, Predicated), Vec<Diagnostic>> {
+fn sliced(kernel: &Kernel, options: &Options, unread: &BTreeSet<Name>) -> Sliced {
     let _stage = limits::stage("slice");
     let sliced = slice::run(&kernel.program, options.rules, unread);
     ivl::check_stage(&sliced.program, "slice");
+    sliced
+}
+
+fn predicated(sliced: &Sliced) -> Result<Predicated, Vec<Diagnostic>> {
     let _stage = limits::stage("predicate");
     let predicated = predicate::run(&sliced.program)?;
     ivl::check_stage(&predicated.program, "predicate");
-    Ok((sliced, predicated))
+    Ok(predicated)
 }
 
 pub(super) fn entry_of<'a>(
