@@ -10,6 +10,7 @@ mod bare;
 mod few;
 mod few_rounds;
 mod idle_logs;
+mod joined;
 pub(crate) mod pairs;
 mod partly;
 mod probes;
@@ -157,6 +158,9 @@ pub(crate) struct Plan<'a> {
 /// Invariants that took longer are those of a hard proof.
 const SOON: Effort = Effort::milliseconds(100);
 
+/// What a proof with joined accesses may cost.
+const JOINED: Effort = Effort::seconds(8);
+
 /// Asked once, before a proof that is no matter of moments goes on: whether an execution shows a defect.
 pub(crate) type Doubt<'a> = Box<dyn FnOnce() -> bool + Send + 'a>;
 
@@ -227,6 +231,14 @@ impl<'a> Tries<'a> {
         self.is_done
     }
 
+    /// Tries all assertions with accesses beside each other as one. Where they are proved: the loops that are endless.
+    fn of_joined(&self, two: &TwoThread, budget: Budget) -> Result<Option<Vec<usize>>, Diagnostic> {
+        let plan = Plan { effort: JOINED.min(budget.left() * 2 / 3), first_failure: true, ..self.plan };
+        let outcome = run(Tries::new(two, plan), &mut |_| false)?;
+        let is_proved = outcome.is_proved() && !outcome.vacuous && outcome.unsatisfied.is_empty();
+        Ok(is_proved.then_some(outcome.endless))
+    }
+
     fn attempt(&mut self) -> Result<PairOutcome, Diagnostic> {
         let (budget, first_failure) = (Budget::new(self.plan.effort), self.plan.first_failure);
         let step = self.step;
@@ -255,11 +267,20 @@ impl<'a> Tries<'a> {
         if is_first && is_hard && self.has_defect() {
             return Ok(outcome(inference, proof));
         }
-        if is_first && !search.is_over() {
+        let joins = is_first && self.plan.writes_out >= WritesOut::Some;
+        let joined = if joins { joined::run(self.two) } else { None };
+        if let Some(joined) = &joined {
+            if let Some(endless) = self.of_joined(joined, budget)? {
+                known = Some(Probed { endless, ..Probed::default() });
+                proof = Proof::complete(&inference);
+                inference.adopt(search.nothing());
+            }
+        } else if is_first && !search.is_over() {
             bare::attempt(&mut proof, &mut inference, &search, budget);
         }
         if is_first && !search.is_over() && !proof.is_complete() {
-            let may_write_out = self.plan.writes_out >= WritesOut::Some;
+            // What was tried of joined accesses need not be tried of each.
+            let may_write_out = self.plan.writes_out >= WritesOut::Some && joined.is_none();
             let partly = if may_write_out { partly::proves(self.two, self.plan, budget)? } else { None };
             match partly {
                 Some(endless) => {
@@ -267,7 +288,8 @@ impl<'a> Tries<'a> {
                     (proof, known) = (Proof::complete(&inference), Some(probed));
                     inference.adopt(search.nothing());
                 }
-                None => few::attempt(&mut proof, &mut inference, &search, budget),
+                None if joined.is_none() => few::attempt(&mut proof, &mut inference, &search, budget),
+                None => {}
             }
             let may_write_out = self.plan.writes_out == WritesOut::All;
             let is_worth_it = may_write_out && !proof.is_complete() && encodings.contains(&Encoding::BitVectors);

@@ -40,6 +40,8 @@ pub struct Log {
     arrays: BTreeMap<Name, ArrayLog>,
     /// What is known of copies, for each way in which they end.
     pub(crate) groups: Vec<Groups>,
+    /// Whether accesses are compared byte by byte, whatever their widths.
+    pub(crate) by_bytes: bool,
 }
 
 /// What is remembered of one array.
@@ -53,16 +55,18 @@ pub(crate) struct ArrayLog {
     pub(crate) watched: Name,
     /// The start of remembered strong accesses, if the prelude has it.
     pub(crate) start: Name,
+    /// Whether offsets are right modulo 2^32 only.
+    pub(crate) narrow: bool,
 }
 
 impl Log {
     /// Adds an array with the declarations that the prelude has for it.
-    pub(super) fn add(&mut self, array: &Name, declared: &Program) {
+    pub(super) fn add(&mut self, array: &Name, declared: &Program, narrow: bool) {
         let flags = FLAGS.map(|flag| instance(flag, array));
         let names = declared.globals.iter().map(|global| global.name.clone());
         let (flags, records) = names.partition(|name| flags.contains(name));
         let (watched, start) = (instance(WATCHED_OFFSET, array), instance(WATCHED_START, array));
-        self.arrays.insert(array.clone(), ArrayLog { flags, records, watched, start });
+        self.arrays.insert(array.clone(), ArrayLog { flags, records, watched, start, narrow });
     }
 
     /// The arrays whose accesses are logged, in order of names.

@@ -222,12 +222,13 @@ pub fn run(
         append(&mut result, prelude.common(setting));
     }
     let (mut requires, mut log) = (launch.requires, Log::default());
+    log.by_bytes = prelude.is_shipped();
     for array in &accesses.checked_arrays {
         let narrow = accesses.narrow_arrays.contains(array);
         let aligned = accesses.aligned_arrays.contains(array);
         let instance = prelude.instantiate(array, Setting { narrow, aligned, ..setting });
         requires.extend(narrow.then(|| watched_in_space(&instance, array)).flatten());
-        log.add(array, &instance);
+        log.add(array, &instance, narrow);
         append(&mut result, instance);
     }
     log.groups = underway.known();

@@ -36,6 +36,8 @@ pub(super) const ALIGNED: &str = "_ALIGNED_$ARRAY";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prelude {
     program: Program,
+    /// Whether it is one of the two above.
+    is_shipped: bool,
 }
 
 /// The questions that a prelude may ask about the program and the array it is instantiated for; uses of the
@@ -59,7 +61,8 @@ pub struct Setting {
 pub fn load(text: &str) -> Result<Prelude, Vec<Diagnostic>> {
     let program = ivl::parse(text)?;
     let errors = contract::errors(&program);
-    if errors.is_empty() { Ok(Prelude { program }) } else { Err(errors) }
+    let is_shipped = [WATCHED_BYTE, LOGGING_SETS].contains(&text);
+    if errors.is_empty() { Ok(Prelude { program, is_shipped }) } else { Err(errors) }
 }
 
 /// Whether a name is a template's.
@@ -72,6 +75,11 @@ impl Prelude {
     pub(crate) fn place_of(&self, procedure: &str) -> Span {
         let found = self.program.procedures.iter().find(|other| other.name.as_str() == procedure);
         found.map_or(Span::NONE, |procedure| procedure.span)
+    }
+
+    /// Whether it is one of those that ship, and so compares accesses byte by byte, whatever their widths.
+    pub(crate) fn is_shipped(&self) -> bool {
+        self.is_shipped
     }
 
     /// Whether the prelude compares offsets as its arrays want it.
