@@ -67,9 +67,9 @@ struct Place {
 
 impl Place {
     /// So many bytes behind it, modulo its width.
-    fn plus(self, bytes: u128) -> Place {
+    fn plus(self, bytes: i128) -> Place {
         let modulus = 1i128 << self.width;
-        let sum = (self.distance + i128::try_from(bytes).unwrap_or(0)).rem_euclid(modulus);
+        let sum = (self.distance + bytes).rem_euclid(modulus);
         Place { distance: if sum >= modulus / 2 { sum - modulus } else { sum }, ..self }
     }
 
@@ -281,7 +281,7 @@ impl Sums {
             },
             ExprKind::Call(name, arguments) => match (parse_builtin(name.as_str()), &arguments[..]) {
                 (Some(Builtin::Op(BvOp::Add, _)), [sum, constant]) => match &constant.kind {
-                    ExprKind::Bv(bytes) => Some(self.place(sum)?.plus(*bytes)),
+                    ExprKind::Bv(bytes) => Some(self.place(sum)?.plus(i128::try_from(*bytes).ok()?)),
                     _ => None,
                 },
                 _ => None,
@@ -366,6 +366,25 @@ mod tests {
         assert_eq!(behind(assign(&Name::from("r$2"), bv::literal(0, 64))), 0, "the register changes");
         assert_eq!(behind(statement(StmtKind::Havoc(vec![Name::from("p$1")]))), 0, "the guard changes");
         assert_eq!(behind(assign(&Name::from("s$1"), bv::literal(0, 64))), 1);
+    }
+
+    /// The extension of a sum of 32 bits begins anew behind 2^32, which does not matter where only 32 bits count.
+    #[test]
+    fn extended_sums_are_joined_where_the_low_half_counts() {
+        let mut stmts = Vec::new();
+        (0..2).for_each(|i| access(&mut stmts, &EventKind::Read, ("r", 4 * i), 4));
+        for stmt in &mut stmts {
+            if let StmtKind::Log { event, .. } | StmtKind::Check(event) = &mut stmt.kind {
+                let low = bv::var(Name::from(if event.thread == Thread::First { "r$1" } else { "r$2" }), Type::Bv(32));
+                let distance = bv::literal(if event.site == 0 { 0xffff_fffe } else { 2 }, 32);
+                event.offset = bv::zext(bv::add(low, distance), 64);
+            }
+        }
+        assert_eq!(join(&mut stmts.clone(), &|_| false), 0);
+        assert_eq!(join(&mut stmts, &|_| true), 1);
+        let StmtKind::Log { event, .. } = &stmts[0].kind else { panic!("{stmts:?}") };
+        let start = bv::add(bv::var(Name::from("r$1"), Type::Bv(32)), bv::literal(0xffff_fffe, 32));
+        assert_eq!((event.bytes, without_spans(&event.offset)), (8, without_spans(&bv::zext(start, 64))));
     }
 
     /// Which bytes of which kinds are logged before which are checked, with nothing in between that orders.
