@@ -16,6 +16,7 @@ mod partly;
 mod probes;
 pub mod question;
 mod rounds;
+mod summaries;
 pub mod used;
 mod written_out;
 
@@ -295,6 +296,12 @@ impl<'a> Tries<'a> {
             let is_worth_it = may_write_out && !proof.is_complete() && encodings.contains(&Encoding::BitVectors);
             if is_worth_it && written_out::proves(self.two, budget)? {
                 proof = Proof::complete(&inference);
+                inference.adopt(search.nothing());
+            }
+            let may_summarise = self.plan.writes_out >= WritesOut::Some && joined.is_none() && !proof.is_complete();
+            let summarised = if may_summarise { summaries::proves(self.two, self.plan, budget)? } else { None };
+            if let Some(probed) = summarised {
+                (proof, known) = (Proof::complete(&inference), Some(probed));
                 inference.adopt(search.nothing());
             }
         }
