@@ -22,6 +22,7 @@ mod reading;
 mod report;
 mod smtlib;
 mod stages;
+mod summaries;
 #[allow(dead_code)]
 mod support;
 mod tandem;

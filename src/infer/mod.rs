@@ -39,6 +39,8 @@ use walks::Walk;
 /// A two-thread program with candidates in place.
 pub struct Annotated {
     pub(crate) program: Program,
+    /// The same with ghosts and probes alone.
+    pub(crate) ghosted: Program,
     /// The procedure to verify.
     pub(crate) procedure: Name,
     /// The candidates; the number in `{:candidate}` indexes this.
@@ -91,7 +93,7 @@ pub(crate) fn annotate(
     with_procedure(&mut program, &two.procedure, |p| ghosts::insert(p, &loops));
     with_procedure(&mut program, &two.procedure, |p| insert_probes(p, &loops));
     let barriers: Vec<bool> = loops.iter().map(|l| has_barrier(&program, &two.procedure, l)).collect();
-    let mut found = Vec::new();
+    let (mut found, mut ghosted) = (Vec::new(), program.clone());
     if !loops.is_empty() {
         let mut passive = passive_of(&program, &two.procedure)?;
         let mut walks = Vec::new();
@@ -110,6 +112,7 @@ pub(crate) fn annotate(
                 wanted.into_iter().filter_map(|n| types.get(&n).cloned().map(|t| (n, t))).collect();
             with_procedure(&mut program, &two.procedure, |p| ghosts::insert_snapshots(p, ghosts, &typed));
         }
+        ghosted = program.clone();
         with_procedure(&mut program, &two.procedure, |p| place(p, &loops, &found));
         let (flags, records): (Vec<Name>, Vec<Name>) =
             (two.log.flags().cloned().collect(), two.log.records().cloned().collect());
@@ -133,7 +136,7 @@ pub(crate) fn annotate(
         }
     }
     ivl::check_stage(&program, "infer");
-    Ok(Annotated { program, procedure: two.procedure.clone(), candidates: found, loops })
+    Ok(Annotated { program, ghosted, procedure: two.procedure.clone(), candidates: found, loops })
 }
 
 /// The walks of the registers of a program.

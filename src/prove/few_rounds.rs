@@ -10,6 +10,7 @@
 //! as where threads share elements out; or what a mask leaves, as of the loop for what is left of one that was unrolled.
 
 use crate::infer::ghosts::LoopGhosts;
+use crate::ivl::ast::Name;
 use crate::twothread::TwoThread;
 use crate::vcgen::passive::{CutLoop, Passive};
 use crate::vcgen::term::{Node, Sort, Term, Terms, mask};
@@ -44,6 +45,25 @@ fn stay(terms: &mut Terms, cut: &CutLoop, ghosts: &LoopGhosts) -> Option<Term> {
     let head = terms.bv(u128::from(ghosts.head_id), width);
     let stay = terms.eq(end, head);
     Some(terms.substitute(stay, &mut HashMap::from_iter([(head_symbol, head)])))
+}
+
+/// The register of thread 1 that tells whether it comes back to the head, and its value at the head of the last round, where it
+/// does so unless the register has that one value.
+pub(super) fn last_value(passive: &mut Passive, ghosts: &LoopGhosts) -> Option<(Name, u128)> {
+    let (terms, loops) = (&mut passive.terms, &passive.loops);
+    let cut = loops.iter().find(|cut| cut.head == ghosts.head)?;
+    let stay = stay(terms, cut, ghosts)?;
+    let Node::Not(leaves) = *terms.node(stay) else { return None };
+    let Node::Eq(a, b) = *terms.node(leaves) else { return None };
+    let (moved, value) = [(a, b), (b, a)].into_iter().find_map(|(a, b)| Some((a, terms.bv_value(b)?)))?;
+    let symbol = only_symbol(terms, moved)?;
+    if terms.sort(symbol) != terms.sort(moved) {
+        return None;
+    }
+    let step = terms.bv_sub(moved, symbol);
+    let value = value.wrapping_sub(terms.bv_value(step)?) & mask(terms.width(symbol));
+    let (name, _) = cut.at_head.iter().find(|(name, at_head)| **at_head == symbol && cut.assigned.contains(name))?;
+    Some((name.clone(), value))
 }
 
 /// The only symbol of a term.

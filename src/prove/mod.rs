@@ -16,6 +16,7 @@ mod partly;
 mod probes;
 pub mod question;
 mod rounds;
+pub mod summaries;
 pub mod used;
 mod written_out;
 
@@ -239,6 +240,43 @@ impl<'a> Tries<'a> {
         Ok(is_proved.then_some(outcome.endless))
     }
 
+    /// Tries to prove what is left by what rounds do, with fewer invariants than loops have. What is known then.
+    fn by_rounds(
+        &self,
+        proof: &mut Proof,
+        inference: &mut Inference,
+        search: &Search,
+        (encodings, is_joined): (&[Encoding], bool),
+        budget: Budget,
+    ) -> Result<Option<Probed>, Diagnostic> {
+        let (two, plan) = (self.two, self.plan);
+        let is_partly = plan.writes_out >= WritesOut::Some && !is_joined;
+        // Invariants with products of unknowns are hard ones, also of the loops that are left where those of few rounds are written out.
+        let multiplies = inference.annotated.candidates.iter().any(|candidate| summaries::multiplies(&candidate.expr));
+        let summarise = |now: bool| match now && is_partly {
+            true => summaries::proves(two, plan, budget),
+            false => Ok(None),
+        };
+        let mut probed = summarise(multiplies)?;
+        if probed.is_none() && is_partly {
+            probed = partly::proves(two, plan, budget)?;
+        }
+        if probed.is_none() && !is_joined {
+            few::attempt(proof, inference, search, budget);
+        }
+        let is_open = probed.is_none() && !proof.is_complete();
+        let may_write_out = plan.writes_out == WritesOut::All && encodings.contains(&Encoding::BitVectors);
+        let is_written_out = is_open && may_write_out && written_out::proves(two, budget)?;
+        if is_open && !is_written_out {
+            probed = summarise(!multiplies)?;
+        }
+        if probed.is_some() || is_written_out {
+            *proof = Proof::complete(inference);
+            inference.adopt(search.nothing());
+        }
+        Ok(probed)
+    }
+
     fn attempt(&mut self) -> Result<PairOutcome, Diagnostic> {
         let (budget, first_failure) = (Budget::new(self.plan.effort), self.plan.first_failure);
         let step = self.step;
@@ -280,23 +318,8 @@ impl<'a> Tries<'a> {
         }
         if is_first && !search.is_over() && !proof.is_complete() {
             // What was tried of joined accesses need not be tried of each.
-            let may_write_out = self.plan.writes_out >= WritesOut::Some && joined.is_none();
-            let partly = if may_write_out { partly::proves(self.two, self.plan, budget)? } else { None };
-            match partly {
-                Some(endless) => {
-                    let probed = Probed { endless, ..Probed::default() };
-                    (proof, known) = (Proof::complete(&inference), Some(probed));
-                    inference.adopt(search.nothing());
-                }
-                None if joined.is_none() => few::attempt(&mut proof, &mut inference, &search, budget),
-                None => {}
-            }
-            let may_write_out = self.plan.writes_out == WritesOut::All;
-            let is_worth_it = may_write_out && !proof.is_complete() && encodings.contains(&Encoding::BitVectors);
-            if is_worth_it && written_out::proves(self.two, budget)? {
-                proof = Proof::complete(&inference);
-                inference.adopt(search.nothing());
-            }
+            known =
+                self.by_rounds(&mut proof, &mut inference, &search, (&encodings, joined.is_some()), budget)?.or(known);
         }
         if !proof.is_complete() {
             search.end(&mut inference.passive);

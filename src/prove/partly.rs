@@ -10,6 +10,7 @@
 //! have few rounds at a known launch, and stand beside or within loops over the data, which have any number. Written out, they
 //! need no invariants, which the loops around them would need as well.
 
+use super::probes::Probed;
 use super::{Plan, Tries, WritesOut, few_rounds, idle_logs, rounds};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{Budget, Effort};
@@ -27,7 +28,7 @@ const ALL: Effort = Effort::seconds(4);
 ///
 /// # Errors
 /// What `vcgen` cannot translate.
-pub(super) fn proves(two: &TwoThread, plan: Plan, budget: Budget) -> Result<Option<Vec<usize>>, Diagnostic> {
+pub(super) fn proves(two: &TwoThread, plan: Plan, budget: Budget) -> Result<Option<Probed>, Diagnostic> {
     // A single loop is written out as a whole, or needs its invariants.
     if two.loops.len() < 2 {
         return Ok(None);
@@ -51,5 +52,6 @@ pub(super) fn proves(two: &TwoThread, plan: Plan, budget: Budget) -> Result<Opti
         return Ok(None);
     }
     let number = |endless: usize| two.loops.iter().position(|info| info.head == written.loops[endless].head);
-    Ok(Some(outcome.endless.into_iter().filter_map(number).collect()))
+    let endless = outcome.endless.into_iter().filter_map(number).collect();
+    Ok(Some(Probed { endless, ..Probed::default() }))
 }

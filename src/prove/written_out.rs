@@ -174,7 +174,13 @@ fn all_hold(passive: &mut Passive, budget: Budget) -> bool {
 }
 
 /// Asks for checks from the start.
-fn ask(passive: &mut Passive, goal: &BTreeSet<usize>, encoding: Encoding, most: Effort, budget: Budget) -> Reply {
+pub(super) fn ask(
+    passive: &mut Passive,
+    goal: &BTreeSet<usize>,
+    encoding: Encoding,
+    most: Effort,
+    budget: Budget,
+) -> Reply {
     let rely = passive.checks.iter().map(may_rely_on).collect();
     let (from, keep) = (From::Start, Vec::new());
     let mut query =

@@ -10,7 +10,7 @@ use foldhash::HashMap;
 /// A formula, and whether it holds.
 pub(super) type Literal = (Term, bool);
 
-/// How deep formulas are looked at.
+/// How deep formulas are looked at, beside negations.
 const DEPTH: usize = 3;
 
 /// How often disjunctions are looked at.
@@ -35,10 +35,12 @@ impl Truths {
     }
 
     fn below(&self, terms: &Terms, formula: Term, depth: usize) -> Option<bool> {
+        if let Node::Not(inner) = *terms.node(formula) {
+            return self.below(terms, inner, depth).map(|holds| !holds);
+        }
         let depth = depth.checked_sub(1)?;
         let of = |member: &Term| self.below(terms, *member, depth);
         terms.truth(formula).or_else(|| self.known.get(&formula).copied()).or_else(|| match terms.node(formula) {
-            Node::Not(inner) => of(inner).map(|holds| !holds),
             Node::And(list) if list.iter().all(|member| of(member) == Some(true)) => Some(true),
             Node::And(list) if list.iter().any(|member| of(member) == Some(false)) => Some(false),
             Node::Or(list) if list.iter().any(|member| of(member) == Some(true)) => Some(true),

@@ -50,7 +50,7 @@ fn variable(source: &mut Source) -> ExprRef {
     bv::var(format!("x{}", source.below(VARIABLES)).as_str(), Type::Bv(32))
 }
 
-fn operand(source: &mut Source) -> ExprRef {
+pub fn operand(source: &mut Source) -> ExprRef {
     match source.below(4) {
         0 => bv::literal(source.below(5) as u128, 32),
         1 => bv::var("tid.x", Type::Bv(32)),
@@ -63,7 +63,7 @@ pub fn stmt(kind: StmtKind) -> Stmt {
     Stmt { kind, attributes: Vec::new(), span: Span::NONE, origin: None }
 }
 
-fn access(offset: ExprRef) -> Access {
+pub fn access(offset: ExprRef) -> Access {
     Access {
         array: Name::from("A"),
         guard: None,
@@ -75,7 +75,7 @@ fn access(offset: ExprRef) -> Access {
     }
 }
 
-fn statement(source: &mut Source) -> Stmt {
+pub fn statement(source: &mut Source) -> Stmt {
     let target = Name::from(format!("x{}", source.below(VARIABLES)));
     match source.below(6) {
         0 | 1 => stmt(StmtKind::Store { value: operand(source), access: access(operand(source)) }),
@@ -147,7 +147,7 @@ pub fn kernel(source: &mut Source, with_barriers: bool) -> Program {
 }
 
 /// A barrier; its span is its name.
-fn barrier(number: usize) -> Stmt {
+pub fn barrier(number: usize) -> Stmt {
     let kind = StmtKind::Barrier(Barrier { guard: None, id: None, count: None, aligned: true, result: None });
     Stmt { span: Span::new(number, number), ..stmt(kind) }
 }
@@ -159,7 +159,7 @@ fn condition(source: &mut Source) -> (ExprRef, ExprRef) {
     (tested, bv::eq(bit, bv::literal(0, 32)))
 }
 
-fn block(label: Name, stmts: Vec<Stmt>, targets: Vec<Name>) -> Block {
+pub fn block(label: Name, stmts: Vec<Stmt>, targets: Vec<Name>) -> Block {
     let transfer = if targets.is_empty() { Transfer::Return } else { Transfer::Goto(targets) };
     Block { label, stmts, transfer, span: Span::NONE, end: Span::NONE }
 }

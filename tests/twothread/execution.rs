@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 /// Loads are all that is arbitrary in these kernels; the thread alone knows what it loaded.
 #[derive(Default)]
-struct Loads {
+pub struct Loads {
     /// Accesses so far and last index, for each thread.
     accesses: [(u128, Option<u128>); 2],
 }
@@ -31,14 +31,17 @@ impl Arbitrary for Loads {
     }
 }
 
+/// What a thread has at the start.
+pub fn store_of(program: &Program, number: u128) -> Store {
+    let locals = &program.procedures[0].body.as_ref().unwrap().locals;
+    let value = |(index, local): (u128, &Variable)| (local.name.clone(), initial(number, index, &local.ty));
+    let thread = (Name::from("tid.x"), number);
+    (0..).zip(locals).map(value).chain([thread]).collect()
+}
+
 /// One run; the result names the kinds of assertions that fail.
 fn run(two: &TwoThread, program: &Program, numbers: [u128; 2], site: u128, offset: u128) -> BTreeSet<String> {
-    let locals = &program.procedures[0].body.as_ref().unwrap().locals;
-    let stores = numbers.map(|number| {
-        let value = |(index, local): (u128, &Variable)| (local.name.clone(), initial(number, index, &local.ty));
-        let thread = (Name::from("tid.x"), number);
-        (0..).zip(locals).map(value).chain([thread]).collect()
-    });
+    let stores = numbers.map(|number| store_of(program, number));
     let run = Run::new(two, stores, Watched { site, offset }, Loads::default());
     run.go(20_000).expect("the threads alone terminate, so they do together")
 }

@@ -3,7 +3,7 @@
 mod barriers;
 mod contract;
 mod encodings;
-mod execution;
+pub mod execution;
 mod files;
 pub mod program;
 

@@ -17,6 +17,12 @@ pub trait Arbitrary {
     /// A thread comes to a checked access.
     fn access(&mut self, _thread: usize, _active: bool, _offset: u128) {}
 
+    /// Control comes to a block.
+    fn block(&mut self, _label: &Name, _store: &Store) {}
+
+    /// Variables are about to be havocked.
+    fn havocs(&mut self, _names: &[Name]) {}
+
     /// The value of a havocked variable, not of one thread, in this block.
     fn value(&mut self, thread: usize, name: &Name, block: &Name, store: &Store) -> u128;
 
@@ -124,6 +130,7 @@ impl<'a, A: Arbitrary> Run<'a, A> {
         let blocks: BTreeMap<&Name, &Block> = body.blocks.iter().map(|block| (&block.label, block)).collect();
         let mut at = &body.blocks[0];
         for _ in 0..fuel {
+            self.arbitrary.block(&at.label, &self.store);
             for stmt in &at.stmts {
                 if !self.statement(stmt, &at.label) {
                     // Another thread failed to assert what is assumed of it.
@@ -151,7 +158,10 @@ impl<'a, A: Arbitrary> Run<'a, A> {
                 let values: Vec<u128> = pairs.iter().map(|(_, value)| evaluate(value, &self.store)).collect();
                 self.store.extend(pairs.iter().map(|(name, _)| name.clone()).zip(values));
             }
-            StmtKind::Havoc(names) => names.iter().for_each(|name| self.havoc(name, block)),
+            StmtKind::Havoc(names) => {
+                self.arbitrary.havocs(names);
+                names.iter().for_each(|name| self.havoc(name, block));
+            }
             StmtKind::Assume(_, e) => return evaluate(e, &self.store) == 1,
             StmtKind::Assert(claim, e) => {
                 if evaluate(e, &self.store) == 0 {

@@ -1,0 +1,184 @@
+//! A proof in which any one round of a loop stands for all.
+//!
+//! Input: a two-thread program, what is being inferred for it. Output: whether all its assertions are proved. Establishes: they
+//! are proved only where those of the summarised program were. Relies on: both threads are treated alike, so that a pair of accesses
+//! may be met in either order; the layout of `predicate`. Reference: DESIGN section 5; Kroening et al., "Loop
+//! Summarization using Abstract Transformers"; the lock-step paper, section 4 (threads between barriers are independent).
+//!
+//! Between two barriers it does not matter which round of the one thread meets which of the other. So of a loop without barriers
+//! one round is written, with the thread anywhere in it: what the loop assigns is arbitrary, under the invariants about this thread
+//! alone, and each thread chooses a round of its own. Behind it stands the last round, in the same way but without accesses, out of
+//! which the thread goes on. A race of any two rounds is one of this program. No invariant about what is
+//! remembered of accesses is needed, which are most of them and the hard ones: where an access was, is the place itself.
+//!
+//! An execution of a thread is one of its summarised program: it chooses the round in which the access in question is. What it does between two
+//! rounds is its own affair: every statement in the loop is about one thread (which is checked), so no value of a thread depends
+//! on the round of the other one. Invariants hold whenever control comes to the head; those used mention one thread, and the counter of the lock-step
+//! loop, which is the one of every thread that is still in it.
+
+mod closed_forms;
+mod locality;
+mod rename;
+mod summary;
+mod writer;
+
+use self::summary::Summary;
+pub(super) use self::summary::multiplies;
+use super::probes::{Probed, probe};
+use super::{Inference, Plan, assertions, few_rounds, idle_logs, may_rely_on, written_out};
+use crate::diagnostic::Diagnostic;
+use crate::effort::{Budget, Effort};
+use crate::infer;
+use crate::infer::houdini::{Outcome, Search, Start};
+use crate::ivl;
+use crate::ivl::ast::{Program, Stmt, StmtKind};
+use crate::query::Reply;
+use crate::solver::{Encoding, in_own_context};
+use crate::twothread::TwoThread;
+use crate::vcgen::passive::Passive;
+use std::collections::BTreeSet;
+
+/// Loops of a program that is still looked at.
+const MOST_LOOPS: usize = 4;
+/// What the search for invariants may cost, and then the proof.
+const SEARCH: Effort = Effort::milliseconds(1000);
+const PROOF: Effort = Effort::seconds(15);
+/// At most one of so many parts of what is left for the kernel.
+const SHARE: u64 = 2;
+
+/// A pair of accesses.
+const PAIR: Effort = Effort::milliseconds(1200);
+/// Many of them.
+const PAIRS: Effort = Effort::milliseconds(100);
+/// Families about what is remembered of accesses, or that need counters beyond those of rounds.
+const OMITTED: &[&str] = &["steps", "frame", "groups", "logged", "objects", "round", "pending", "warp"];
+
+/// A program with any one round of each loop in place of all.
+pub struct Summarised {
+    /// It has no loops.
+    pub program: TwoThread,
+    /// The invariants that it relies on.
+    inference: Inference,
+}
+
+impl Summarised {
+    /// The program of which it was made, with the rounds of loops counted.
+    pub fn counted(&self) -> &Program {
+        &self.inference.annotated.ghosted
+    }
+}
+
+/// Writes a program whose loops can all be summarised, without candidates of the families that are omitted.
+///
+/// # Errors
+/// What `vcgen` cannot translate.
+pub fn summarise(
+    two: &TwoThread,
+    uniform_barriers: bool,
+    omitted: &[&'static str],
+    budget: Budget,
+) -> Result<Option<Summarised>, Diagnostic> {
+    if two.loops.is_empty() || two.loops.len() > MOST_LOOPS || !two.log.by_bytes {
+        return Ok(None);
+    }
+    let omitted: Vec<&'static str> = OMITTED.iter().chain(omitted).copied().collect();
+    let annotated = infer::annotate(two, uniform_barriers, Encoding::Integers, &omitted)?;
+    let Some(mut summary) = Summary::of(two, &annotated) else { return Ok(None) };
+    let mut passive = infer::passive_of(&annotated.program, &annotated.procedure)?;
+    summary.last = annotated.loops.iter().map(|ghosts| few_rounds::last_value(&mut passive, ghosts)).collect();
+    let kept = search(&summary, &mut passive, two, budget.part(SEARCH));
+    let Some(program) = summary.write(&kept) else { return Ok(None) };
+    Ok(Some(Summarised { program, inference: Inference::new(annotated, passive, kept) }))
+}
+
+/// Tries all assertions. Where they are proved: what the program was asked.
+///
+/// # Errors
+/// What `vcgen` cannot translate.
+pub(super) fn proves(two: &TwoThread, plan: Plan, budget: Budget) -> Result<Option<Probed>, Diagnostic> {
+    if !plan.encodings.contains(&Encoding::Integers) {
+        return Ok(None);
+    }
+    let summarised = summarise(two, plan.uniform_barriers, plan.omitted, budget)?;
+    let Some(Summarised { program, mut inference }) = summarised else { return Ok(None) };
+    let proof = budget.part(PROOF.min(budget.left() / SHARE));
+    let is_proved = holds_by_pairs(&idle_logs::without(&program), proof)?;
+    log::debug!("summarised: {is_proved}");
+    Ok(is_proved.then(|| probe(&mut inference, budget)))
+}
+
+/// Whether all assertions of a program without loops hold, for each access that may be remembered and each that is checked:
+/// many pairs of places are hard, where one is easy.
+fn holds_by_pairs(two: &TwoThread, budget: Budget) -> Result<bool, Diagnostic> {
+    let blocks = &two.implementation().blocks;
+    let sites: BTreeSet<u32> = blocks.iter().flat_map(|block| &block.stmts).filter_map(logged).collect();
+    // Where nothing is remembered, there may be other assertions.
+    let programs = sites.into_iter().map(|site| alone(two, Some(site))).chain([alone(two, None)]);
+    for program in programs {
+        let mut passive = infer::passive_of(&program, &two.procedure)?;
+        let is_open = |check: &usize| passive.terms.truth(passive.checks[*check].term) != Some(true);
+        let open: Vec<usize> = assertions(&passive).into_iter().filter(is_open).collect();
+        if !in_own_context(|| all_hold(&mut passive, open, budget)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether checks hold, all at once, or in halves.
+fn all_hold(passive: &mut Passive, open: Vec<usize>, budget: Budget) -> bool {
+    let mut parts = vec![open];
+    while let Some(part) = parts.pop().filter(|part| !part.is_empty()) {
+        let (goal, most) = (part.iter().copied().collect(), if part.len() == 1 { PAIR } else { PAIRS });
+        match written_out::ask(passive, &goal, Encoding::Integers, most, budget) {
+            Reply::Proved => {}
+            Reply::Unknown(_) if part.len() > 1 => {
+                let (first, second) = part.split_at(part.len() / 2);
+                parts.extend([second.to_vec(), first.to_vec()]);
+            }
+            Reply::Unknown(_) | Reply::Refuted(_) => return false,
+        }
+    }
+    true
+}
+
+/// The number of an access that may be remembered.
+fn logged(stmt: &Stmt) -> Option<u32> {
+    match &stmt.kind {
+        StmtKind::Log { event, .. } => Some(event.site),
+        _ => None,
+    }
+}
+
+/// The program in which this access alone is remembered, or none.
+fn alone(two: &TwoThread, site: Option<u32>) -> Program {
+    let mut program = two.program.clone();
+    let procedures = program.procedures.iter_mut().filter(|procedure| procedure.name == two.procedure);
+    for block in procedures.filter_map(|procedure| procedure.body.as_mut()).flat_map(|body| &mut body.blocks) {
+        block.stmts.retain(|stmt| logged(stmt).is_none() || logged(stmt) == site);
+    }
+    program
+}
+
+/// The invariants about thread 1.
+fn search(summary: &Summary, passive: &mut Passive, two: &TwoThread, budget: Budget) -> Outcome {
+    let relied: Vec<bool> = passive.checks.iter().map(may_rely_on).collect();
+    let candidates = summary.invariants.len();
+    let start = Start {
+        known: vec![false; candidates],
+        twins: (0..candidates).collect(),
+        relied: &|check| relied[check],
+        remainders: None,
+        encodings: &[Encoding::Integers],
+        budget,
+        log: &two.log,
+    };
+    let local: Vec<bool> = summary.invariants.iter().map(Option::is_some).collect();
+    let mut search = Search::begin(passive, &start).among(&local, SEARCH);
+    search.begin_again(passive);
+    for ((one, fate), number) in summary.invariants.iter().zip(&search.outcome().fates).zip(0..) {
+        let Some(one) = one else { continue };
+        log::trace!("loop {}, {fate:?}: {number} {}", one.in_loop, ivl::print_expr(&one.expr));
+    }
+    search.outcome()
+}
