@@ -41,11 +41,8 @@ use std::collections::BTreeSet;
 /// Loops of a program that is still looked at.
 const MOST_LOOPS: usize = 4;
 /// What the search for invariants may cost, and then the proof.
-const SEARCH: Effort = Effort::milliseconds(1000);
+const SEARCH: Effort = Effort::seconds(3);
 const PROOF: Effort = Effort::seconds(15);
-/// At most one of so many parts of what is left for the kernel.
-const SHARE: u64 = 2;
-
 /// A pair of accesses.
 const PAIR: Effort = Effort::milliseconds(1200);
 /// Many of them.
@@ -101,8 +98,7 @@ pub(super) fn proves(two: &TwoThread, plan: Plan, budget: Budget) -> Result<Opti
     }
     let summarised = summarise(two, plan.uniform_barriers, plan.omitted, budget)?;
     let Some(Summarised { program, mut inference }) = summarised else { return Ok(None) };
-    let proof = budget.part(PROOF.min(budget.left() / SHARE));
-    let is_proved = holds_by_pairs(&idle_logs::without(&program), proof)?;
+    let is_proved = holds_by_pairs(&idle_logs::without(&program), budget.part(PROOF))?;
     log::debug!("summarised: {is_proved}");
     Ok(is_proved.then(|| probe(&mut inference, budget)))
 }
@@ -118,23 +114,24 @@ fn holds_by_pairs(two: &TwoThread, budget: Budget) -> Result<bool, Diagnostic> {
         let mut passive = infer::passive_of(&program, &two.procedure)?;
         let is_open = |check: &usize| passive.terms.truth(passive.checks[*check].term) != Some(true);
         let open: Vec<usize> = assertions(&passive).into_iter().filter(is_open).collect();
-        if !in_own_context(|| all_hold(&mut passive, open, budget)) {
+        if !in_own_context(|| all_hold(&mut passive, &open, budget)) {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-/// Whether checks hold, all at once, or in halves.
-fn all_hold(passive: &mut Passive, open: Vec<usize>, budget: Budget) -> bool {
-    let mut parts = vec![open];
-    while let Some(part) = parts.pop().filter(|part| !part.is_empty()) {
+/// Whether checks hold: all at once or in halves, or each alone where places are products of unknowns.
+fn all_hold(passive: &mut Passive, open: &[usize], budget: Budget) -> bool {
+    let are_hard = open.iter().any(|check| passive.terms.multiplies(passive.checks[*check].term));
+    let mut parts: Vec<&[usize]> = open.chunks(if are_hard { 1 } else { open.len().max(1) }).rev().collect();
+    while let Some(part) = parts.pop() {
         let (goal, most) = (part.iter().copied().collect(), if part.len() == 1 { PAIR } else { PAIRS });
         match written_out::ask(passive, &goal, Encoding::Integers, most, budget) {
             Reply::Proved => {}
             Reply::Unknown(_) if part.len() > 1 => {
                 let (first, second) = part.split_at(part.len() / 2);
-                parts.extend([second.to_vec(), first.to_vec()]);
+                parts.extend([second, first]);
             }
             Reply::Unknown(_) | Reply::Refuted(_) => return false,
         }

@@ -107,8 +107,8 @@ impl Writer<'_> {
         }
         for thread in Thread::BOTH {
             stmts.push(assign(&ghosts.v_active.of(thread), bv::var(ghosts.active_at_entry(thread), ty.clone())));
-            let says_much = |one: &Invariant| !is_true(&one.expr) && !(rounds == Rounds::Last && multiplies(&one.expr));
-            let invariants = self.invariants.iter().filter(|one| one.in_loop == number && says_much(one));
+            let says_little = |one: &Invariant| is_true(&one.expr) || rounds == Rounds::Last && multiplies(&one.expr);
+            let invariants = self.invariants.iter().filter(|one| one.in_loop == number && !says_little(one));
             stmts.extend(invariants.map(|one| {
                 let holds = bv::implies(entered(thread), one.of(thread));
                 statement(StmtKind::Assume(Premise::Program, holds))
