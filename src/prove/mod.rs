@@ -246,12 +246,13 @@ impl<'a> Tries<'a> {
         proof: &mut Proof,
         inference: &mut Inference,
         search: &Search,
-        (encodings, is_joined): (&[Encoding], bool),
+        encodings: &[Encoding],
+        is_joined: bool,
         budget: Budget,
     ) -> Result<Option<Probed>, Diagnostic> {
         let (two, plan) = (self.two, self.plan);
         let is_partly = plan.writes_out >= WritesOut::Some && !is_joined;
-        // Invariants with products of unknowns are hard ones, also of the loops that are left where those of few rounds are written out.
+        // Invariants with products of unknowns are hard ones, also where loops of few rounds are written out.
         let multiplies = inference.annotated.candidates.iter().any(|candidate| summaries::multiplies(&candidate.expr));
         let summarise = |now: bool| match now && is_partly {
             true => summaries::proves(two, plan, budget.part(budget.left() * if multiplies { 3 } else { 2 } / 4)),
@@ -319,7 +320,7 @@ impl<'a> Tries<'a> {
         if is_first && !search.is_over() && !proof.is_complete() {
             // What was tried of joined accesses need not be tried of each.
             known =
-                self.by_rounds(&mut proof, &mut inference, &search, (&encodings, joined.is_some()), budget)?.or(known);
+                self.by_rounds(&mut proof, &mut inference, &search, &encodings, joined.is_some(), budget)?.or(known);
         }
         if !proof.is_complete() {
             search.end(&mut inference.passive);
