@@ -319,8 +319,7 @@ impl<'a> Tries<'a> {
         }
         if is_first && !search.is_over() && !proof.is_complete() {
             // What was tried of joined accesses need not be tried of each.
-            known =
-                self.by_rounds(&mut proof, &mut inference, &search, &encodings, joined.is_some(), budget)?.or(known);
+            known = self.by_rounds(&mut proof, &mut inference, &search, &encodings, joined.is_some(), budget)?;
         }
         if !proof.is_complete() {
             search.end(&mut inference.passive);
