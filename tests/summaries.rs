@@ -192,74 +192,100 @@ impl Arbitrary for Replay<'_> {
     }
 }
 
-/// A kernel with loops of some rounds each, in which registers move evenly.
+fn register(number: usize) -> ExprRef {
+    bv::var(format!("x{number}").as_str(), Type::Bv(32))
+}
+
+fn literal(value: usize) -> ExprRef {
+    bv::literal(value as u128, 32)
+}
+
+/// `x := value`
+fn set(number: usize, value: ExprRef) -> Stmt {
+    stmt(StmtKind::Assign(vec![(Name::from(format!("x{number}")), value)]))
+}
+
+/// `x := x + step`
+fn add(number: usize, step: ExprRef) -> Stmt {
+    set(number, bv::add(register(number), step))
+}
+
+fn label(kind: &str, number: usize) -> Name {
+    Name::from(format!("{kind}{number}"))
+}
+
+/// Up to two accesses at registers that move.
+fn accesses(source: &mut Source) -> Vec<Stmt> {
+    let one = |source: &mut Source| {
+        let access = access(register(1 + source.below(2)));
+        match source.below(3) {
+            0 => stmt(StmtKind::Load { dst: Name::from("x3"), access }),
+            _ => stmt(StmtKind::Store { value: operand(source), access }),
+        }
+    };
+    (0..source.below(3)).map(|_| one(source)).collect()
+}
+
+/// A block, with the edges to one of two others.
+fn branch(from: Name, stmts: Vec<Stmt>, condition: ExprRef, [then, otherwise]: [Name; 2]) -> [Block; 3] {
+    let [yes, no] = ["yes", "no"].map(|suffix| Name::from(format!("{from}.{suffix}")));
+    let assume = |condition| vec![stmt(StmtKind::assume(condition))];
+    [
+        block(from, stmts, vec![yes.clone(), no.clone()]),
+        block(yes, assume(condition.clone()), vec![then]),
+        block(no, assume(bv::not(condition)), vec![otherwise]),
+    ]
+}
+
+/// A loop of some rounds in which registers move evenly, perhaps with one in it.
+fn counted_loop(source: &mut Source, number: usize, next: &Name) -> Vec<Block> {
+    let (step, rounds, start) = (1 + source.below(3), 1 + source.below(4), source.below(3));
+    let end = literal(start + step * rounds);
+    let stays = match source.below(2) {
+        0 => bv::ne(register(0), end),
+        _ => bv::binary(BvOp::Ult, register(0), end),
+    };
+    let [enter, head] = ["enter", "L"].map(|kind| label(kind, number));
+    let mut blocks = Vec::new();
+    let mut stmts = vec![set(0, literal(start))];
+    stmts.extend(accesses(source));
+    if source.below(3) == 0 {
+        stmts.push(barrier(number + 1));
+    }
+    // Some threads may not come to the loop.
+    if source.below(3) == 0 {
+        let comes = bv::eq(bv::binary(BvOp::And, operand(source), literal(1)), literal(0));
+        blocks.extend(branch(enter, stmts, comes, [head.clone(), next.clone()]));
+    } else {
+        blocks.push(block(enter, stmts, vec![head.clone()]));
+    }
+    let (mut at, mut body) = (head.clone(), accesses(source));
+    if source.below(3) == 0 {
+        let [inner, behind] = ["I", "T"].map(|kind| label(kind, number));
+        body.push(set(3, literal(0)));
+        blocks.push(block(at, std::mem::take(&mut body), vec![inner.clone()]));
+        let mut stmts = vec![stmt(StmtKind::Store { value: operand(source), access: access(register(2)) })];
+        stmts.extend([add(3, literal(1)), add(2, literal(source.below(3)))]);
+        let stays = bv::binary(BvOp::Ult, register(3), literal(1 + source.below(3)));
+        blocks.extend(branch(inner.clone(), stmts, stays, [inner, behind.clone()]));
+        at = behind;
+    }
+    body.extend(accesses(source));
+    body.extend([add(1 + source.below(2), operand(source)), add(1, literal(source.below(4)))]);
+    body.extend(accesses(source));
+    body.push(add(0, literal(step)));
+    blocks.extend(branch(at, body, stays, [head, next.clone()]));
+    blocks
+}
+
+/// A kernel with one or two such loops.
 fn counted(source: &mut Source) -> Program {
-    let register = |number: usize| bv::var(format!("x{number}").as_str(), Type::Bv(32));
-    let add = |to: usize, what: ExprRef| {
-        stmt(StmtKind::Assign(vec![(Name::from(format!("x{to}")), bv::add(register(to), what))]))
-    };
-    let accesses = |source: &mut Source| -> Vec<Stmt> {
-        (0..source.below(3))
-            .map(|_| {
-                let access = access(register(1 + source.below(2)));
-                match source.below(3) {
-                    0 => stmt(StmtKind::Load { dst: Name::from("x3"), access }),
-                    _ => stmt(StmtKind::Store { value: operand(source), access }),
-                }
-            })
-            .collect()
-    };
-    let set = |to: usize, value: ExprRef| stmt(StmtKind::Assign(vec![(Name::from(format!("x{to}")), value)]));
-    let name = |kind: &str, number: usize| Name::from(format!("{kind}{number}"));
-    // Goes back where a register has not come to its end.
-    let test = |from: Name, stmts: Vec<Stmt>, (stays, head, next): (ExprRef, Name, Name)| {
-        let edge = |suffix: &str| Name::from(format!("{from}.{suffix}"));
-        let [yes, no] = [edge("yes"), edge("no")];
-        let assume = |condition| vec![stmt(StmtKind::assume(condition))];
-        [
-            block(from, stmts, vec![yes.clone(), no.clone()]),
-            block(yes, assume(stays.clone()), vec![head]),
-            block(no, assume(bv::not(stays)), vec![next]),
-        ]
-    };
+    let starts = vec![set(1, operand(source)), add(1, operand(source)), set(2, operand(source))];
+    let mut blocks = vec![block(Name::from("start"), starts, vec![label("enter", 0)])];
     let count = 1 + source.below(2);
-    let mut blocks = vec![block(
-        Name::from("start"),
-        vec![set(1, operand(source)), add(1, operand(source)), set(2, operand(source))],
-        vec![name("enter", 0)],
-    )];
     for number in 0..count {
-        let (step, rounds, start) = (1 + source.below(3), 1 + source.below(4), source.below(3));
-        let literal = |value: usize| bv::literal(value as u128, 32);
-        let end = literal(start + step * rounds);
-        let stays = match source.below(2) {
-            0 => bv::ne(register(0), end),
-            _ => bv::binary(BvOp::Ult, register(0), end),
-        };
-        let mut stmts = accesses(source);
-        stmts.insert(0, set(0, literal(start)));
-        if source.below(3) == 0 {
-            stmts.push(barrier(number + 1));
-        }
-        blocks.push(block(name("enter", number), stmts, vec![name("L", number)]));
-        let mut body = accesses(source);
-        let mut at = name("L", number);
-        if source.below(3) == 0 {
-            body.push(set(3, literal(0)));
-            blocks.push(block(at, std::mem::take(&mut body), vec![name("I", number)]));
-            at = name("T", number);
-            let mut inner = vec![stmt(StmtKind::Store { value: operand(source), access: access(register(2)) })];
-            inner.extend([add(3, literal(1)), add(2, literal(source.below(3)))]);
-            let stays = bv::binary(BvOp::Ult, register(3), literal(1 + source.below(3)));
-            blocks.extend(test(name("I", number), inner, (stays, name("I", number), at.clone())));
-        }
-        body.extend(accesses(source));
-        body.push(add(1 + source.below(2), operand(source)));
-        body.push(add(1, literal(source.below(4))));
-        body.extend(accesses(source));
-        body.push(add(0, literal(step)));
-        let next = if number + 1 < count { name("enter", number + 1) } else { Name::from("end") };
-        blocks.extend(test(at, body, (stays, name("L", number), next)));
+        let next = if number + 1 < count { label("enter", number + 1) } else { Name::from("end") };
+        blocks.extend(counted_loop(source, number, &next));
     }
     let mut stmts = accesses(source);
     stmts.push(statement(source));

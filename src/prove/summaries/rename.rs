@@ -25,7 +25,7 @@ pub(super) fn rounds(counter: &Name) -> Name {
     counter.with(".rounds")
 }
 
-/// What a register had in front of the loop.
-pub(super) fn before(name: &Name) -> Name {
-    name.with(".before")
+/// What a register had in front of the loop with this head.
+pub(super) fn before(name: &Name, head: &Name) -> Name {
+    name.with(format_args!(".before.{head}"))
 }

@@ -52,9 +52,10 @@ impl Writer<'_> {
 
     /// A loop.
     pub(super) fn write(&self, number: usize, rounds: Rounds, stmts: &mut Vec<Stmt>) {
+        let head = &self.summary.loops[number].head;
         for (name, _) in self.changed(number) {
             let ty = &self.summary.types[&name];
-            stmts.push(assign(&before(&name), bv::var(name, ty.clone())));
+            stmts.push(assign(&before(&name, head), bv::var(name, ty.clone())));
         }
         if rounds == Rounds::AnyAndLast {
             self.round(number, rounds, stmts);
@@ -101,7 +102,7 @@ impl Writer<'_> {
             // Who did not enter the loop does nothing in it, and has what it had behind it.
             let new = match rounds {
                 Rounds::AnyAndLast => new,
-                Rounds::Last => bv::ite(entered(*thread), new, bv::var(before(name), ty.clone())),
+                Rounds::Last => bv::ite(entered(*thread), new, bv::var(before(name, &ghosts.head), ty.clone())),
             };
             stmts.push(assign(name, new));
         }
@@ -134,16 +135,21 @@ impl Writer<'_> {
 
     /// Variables that the written program has beside those of the input.
     pub(super) fn declared(&self) -> Vec<Variable> {
-        let loops = 0..self.summary.loops.len();
-        let changed = loops.clone().flat_map(|number| self.changed(number));
-        let changed: BTreeSet<Name> = changed.map(|(name, _)| name).collect();
-        let counters = loops.filter_map(|number| Some((number, self.closed_forms(number)?)));
-        let counters = counters.flat_map(|(number, closed)| {
-            let counter = |thread| rename::rounds(&self.summary.loops[number].own_k(thread));
-            Thread::BOTH.map(|thread| Variable::new(counter(thread), Type::Bv(closed.width)))
-        });
-        let variable = |name: &Name, of: &Name| Variable::new(name.clone(), self.summary.types[of].clone());
-        let arbitrary = changed.iter().flat_map(|name| [variable(&any(name), name), variable(&before(name), name)]);
-        self.needed.iter().map(|name| variable(name, name)).chain(arbitrary).chain(counters).collect()
+        let variable = |name: Name, of: &Name| Variable::new(name, self.summary.types[of].clone());
+        let (mut declared, mut arbitrary) = (Vec::new(), BTreeSet::new());
+        for (number, ghosts) in self.summary.loops.iter().enumerate() {
+            for (name, _) in self.changed(number) {
+                declared.push(variable(before(&name, &ghosts.head), &name));
+                arbitrary.insert(name);
+            }
+            let closed = self.closed_forms(number);
+            declared.extend(closed.iter().flat_map(|closed| {
+                let counter = |thread| rename::rounds(&ghosts.own_k(thread));
+                Thread::BOTH.map(|thread| Variable::new(counter(thread), Type::Bv(closed.width)))
+            }));
+        }
+        declared.extend(arbitrary.iter().map(|name| variable(any(name), name)));
+        declared.extend(self.needed.iter().map(|name| variable(name.clone(), name)));
+        declared
     }
 }
