@@ -156,19 +156,9 @@ fn signed(expr: &ExprRef) -> Option<ExprRef> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rename::registers::{name, var};
     use super::*;
     use crate::ivl::visit::without_spans;
-
-    fn name(text: &str) -> Name {
-        match text.split_once('$') {
-            Some((text, number)) => Name::from(text).of(Thread::BOTH[usize::from(number == "2")]),
-            None => Name::from(text),
-        }
-    }
-
-    fn var(text: &str) -> ExprRef {
-        bv::var(name(text), Type::Bv(32))
-    }
 
     /// `sint(register) == sint(start) + step * k$1`
     fn moves(register: &str, start: &str, step: ExprRef) -> ExprRef {

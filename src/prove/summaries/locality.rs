@@ -61,21 +61,11 @@ impl Locality {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rename::registers::{name, var};
     use super::*;
     use crate::infer::ghosts::{assign, statement};
-    use crate::ivl::ast::{BinaryOp, Type};
+    use crate::ivl::ast::BinaryOp;
     use crate::ivl::bv;
-
-    fn name(text: &str) -> Name {
-        match text.split_once('$') {
-            Some((text, number)) => Name::from(text).of(Thread::BOTH[usize::from(number == "2")]),
-            None => Name::from(text),
-        }
-    }
-
-    fn var(text: &str) -> ExprRef {
-        bv::var(name(text), Type::Bv(32))
-    }
 
     /// Assumes that one is the other.
     fn assume(premise: Premise, (a, b): (&str, &str)) -> Stmt {

@@ -29,3 +29,23 @@ pub(super) fn rounds(counter: &Name) -> Name {
 pub(super) fn before(name: &Name, head: &Name) -> Name {
     name.with(format_args!(".before.{head}"))
 }
+
+/// Registers in the tests of this stage.
+#[cfg(test)]
+pub(super) mod registers {
+    use super::*;
+    use crate::ivl::ast::Type;
+
+    /// `x$1` or `x$2` of a thread, any other text of none.
+    pub(crate) fn name(text: &str) -> Name {
+        match text.split_once('$') {
+            Some((text, number)) => Name::from(text).of(Thread::BOTH[usize::from(number == "2")]),
+            None => Name::from(text),
+        }
+    }
+
+    /// The register of 32 bits.
+    pub(crate) fn var(text: &str) -> ExprRef {
+        bv::var(name(text), Type::Bv(32))
+    }
+}
