@@ -309,7 +309,7 @@ impl Both {
         let prelude = load(WATCHED_BYTE).expect("ships");
         let mut two = twothread::run(&predicated, &prelude, Pair::SameBlock, &Options::default()).expect("translates");
         let summarised = summarise(&two, false, &[], Budget::new(Effort::seconds(1))).expect("translates")?;
-        two.program = summarised.counted.clone();
+        two.program = summarised.counted().clone();
         let mut summarised = summarised.program;
         unfold(&mut two.program);
         unfold(&mut summarised.program);
