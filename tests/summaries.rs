@@ -11,6 +11,7 @@ use crate::twothread::program::{Arbitrary, Run, Watched, unfold};
 use gpuvcc::effort::{Budget, Effort};
 use gpuvcc::ivl::ast::*;
 use gpuvcc::ivl::bv::{self, BvOp};
+use gpuvcc::ivl::visit::{map_stmt, substitute};
 use gpuvcc::predicate::{self, LoopInfo};
 use gpuvcc::prove::summaries::summarise;
 use gpuvcc::twothread::prelude::{WATCHED_BYTE, load};
@@ -156,19 +157,14 @@ impl Replay<'_> {
         self.now = spans.map(|span| span.0);
     }
 
-    /// What a thread loaded in its round.
-    fn loaded(&mut self, thread: usize, name: &Name) -> u128 {
+    /// What a thread loaded with a statement of its round, or behind it.
+    fn loaded(&self, thread: usize, name: &Name) -> u128 {
         let wanted = name.of(Thread::BOTH[thread]);
-        for at in self.now[thread]..self.happens.len() {
-            match &self.happens[at] {
-                Happens::Havoc(name, value) if *name == wanted => {
-                    self.now[thread] = at + 1;
-                    return *value;
-                }
-                _ => {}
-            }
-        }
-        0
+        let value = self.happens[self.now[thread]..].iter().find_map(|one| match one {
+            Happens::Havoc(name, value) if *name == wanted => Some(*value),
+            _ => None,
+        });
+        value.unwrap_or_default()
     }
 }
 
@@ -293,6 +289,29 @@ fn counted(source: &mut Source) -> Program {
     program(blocks)
 }
 
+/// Gives each statement that loads a variable of its own: in a round that only one of the threads is in, the other one loads as well.
+fn tell_loads_apart(implementation: &mut Implementation) {
+    let type_of = |locals: &[Variable], name| locals.iter().find(|local| local.name == name).expect("a local").ty.clone();
+    let mut statements = 0;
+    for block in &mut implementation.blocks {
+        let mut renamed = BTreeMap::new();
+        for stmt in &mut block.stmts {
+            if let StmtKind::Havoc(names) = &mut stmt.kind {
+                statements += 1;
+                for name in names.iter_mut().filter(|name| name.as_str().starts_with("v_havoc.")) {
+                    let ty = type_of(&implementation.locals, name.clone());
+                    let own = Name::from(format!("{}.{statements}", name.shared()));
+                    let own = own.of(name.thread().expect("of one thread"));
+                    renamed.insert(name.clone(), bv::var(own.clone(), ty.clone()));
+                    implementation.locals.push(Variable::new(own.clone(), ty));
+                    *name = own;
+                }
+            }
+            *stmt = map_stmt(stmt, &mut |expr| substitute(expr, &renamed));
+        }
+    }
+}
+
 /// A kernel for two threads, as it is and summarised.
 struct Both {
     kernel: Program,
@@ -308,6 +327,9 @@ impl Both {
         let predicated = predicate::run(&kernel).expect("a kernel");
         let prelude = load(WATCHED_BYTE).expect("ships");
         let mut two = twothread::run(&predicated, &prelude, Pair::SameBlock, &Options::default()).expect("translates");
+        let is_kernel = |procedure: &&mut Procedure| procedure.name == two.procedure;
+        let procedure = two.program.procedures.iter_mut().find(is_kernel).expect("the kernel");
+        tell_loads_apart(procedure.body.as_mut().expect("a body"));
         let summarised = summarise(&two, false, &[], Budget::new(Effort::seconds(1))).expect("translates")?;
         two.program = summarised.counted().clone();
         let mut summarised = summarised.program;
