@@ -38,10 +38,6 @@ use crate::twothread::TwoThread;
 use crate::vcgen::passive::Passive;
 use std::collections::BTreeSet;
 
-/// Whether proofs rest on summaries. `tests/summaries.rs` with `GPUVCC_SEED=77 GPUVCC_CASES=400` executes a kernel in which an
-/// assumption of the summarised program fails: until it is known whether the test or the summary is wrong, nothing is proved so.
-pub(super) const IS_TRUSTED: bool = false;
-
 /// Loops of a program that is still looked at.
 const MOST_LOOPS: usize = 4;
 /// What the search for invariants may cost, and then the proof.
