@@ -331,7 +331,7 @@ impl Both {
         let procedure = two.program.procedures.iter_mut().find(is_kernel).expect("the kernel");
         tell_loads_apart(procedure.body.as_mut().expect("a body"));
         let summarised = summarise(&two, false, &[], Budget::new(Effort::seconds(1))).expect("translates")?;
-        two.program = summarised.counted().clone();
+        two.program = summarised.counted.clone();
         let mut summarised = summarised.program;
         unfold(&mut two.program);
         unfold(&mut summarised.program);

@@ -22,7 +22,7 @@ const ALL: u64 = 0xffff_ffff;
 /// assertion's own formula says when the thread is not there.
 pub(crate) const LANES: &str = "lanes";
 
-impl Lowering<'_> {
+impl<'a> Lowering<'a> {
     /// An instruction that gives arbitrary values; those of a warp name their members last, if they do.
     pub(super) fn arbitrary_operation(&mut self, name: &str, dst: &[Operand], sources: &[Operand]) {
         let words: Vec<&str> = name.split('.').collect();
@@ -54,12 +54,11 @@ impl Lowering<'_> {
 
     /// Asserts that the executing lane is in a mask.
     pub(super) fn is_member(&mut self, mask: &Operand) {
-        let inside = match mask {
-            Operand::Integer(bits) if bits & ALL == ALL => return,
+        let inside = match self.known_mask(mask) {
+            Some(ALL) => return,
             // The first lanes.
-            Operand::Integer(bits) if (bits & ALL).wrapping_add(1).is_power_of_two() => {
-                let lanes = (bits & ALL).count_ones();
-                bv::binary(BvOp::Ult, self.lane(), bv::literal(u128::from(lanes), 32))
+            Some(bits) if (bits + 1).is_power_of_two() => {
+                bv::binary(BvOp::Ult, self.lane(), bv::literal(u128::from(bits.count_ones()), 32))
             }
             _ => {
                 let bits = self.read(mask, 32);
@@ -71,23 +70,31 @@ impl Lowering<'_> {
         self.emit(StmtKind::Assert(Claim::BarrierRule(BarrierRule::Member), inside));
     }
 
+    fn known_bits(&mut self) -> &mut KnownBits<'a> {
+        self.known_bits.get_or_insert_with(|| KnownBits::of(self.cfg))
+    }
+
+    /// The lanes of a mask that is the same for all threads, whatever the launch.
+    fn known_mask(&mut self, mask: &Operand) -> Option<u64> {
+        match mask {
+            Operand::Integer(bits) => Some(bits & ALL),
+            mask => self.known_bits().of_operand(mask, 32).field(ALL),
+        }
+    }
+
     /// Asserts that the lanes which a mask names, or all, execute the operation at hand together. Of a mask that other lanes or memory
     /// decide, which `ballot`, `match` and `activemask` give, it is an assumption.
     pub(super) fn lanes_meet(&mut self, mask: Option<&Operand>) {
         let mask = match mask {
             None => bv::literal(u128::from(ALL), 32),
-            Some(Operand::Integer(bits)) => bv::literal(u128::from(bits & ALL), 32),
-            Some(mask) => {
-                let known_bits = self.known_bits.get_or_insert_with(|| KnownBits::of(self.cfg));
-                match known_bits.of_operand(mask, 32).field(ALL) {
-                    Some(bits) => bv::literal(u128::from(bits), 32),
-                    None if known_bits.is_own(mask) => self.read(mask, 32),
-                    None => {
-                        self.declarations.assumes_members = true;
-                        return;
-                    }
+            Some(mask) => match self.known_mask(mask) {
+                Some(bits) => bv::literal(u128::from(bits), 32),
+                None if self.known_bits().is_own(mask) => self.read(mask, 32),
+                None => {
+                    self.declarations.assumes_members = true;
+                    return;
                 }
-            }
+            },
         };
         self.declarations.assumes_lanes = true;
         let args = [mask, self.launch.linear()].map(AttributeArg::Expr).into();

@@ -10,12 +10,12 @@
 //! as where threads share elements out; or what a mask leaves, as of the loop for what is left of one that was unrolled.
 
 use crate::infer::ghosts::LoopGhosts;
-use crate::ivl::ast::Name;
+use crate::ivl::ast::{Name, Thread};
 use crate::twothread::TwoThread;
 use crate::vcgen::passive::{CutLoop, Passive};
 use crate::vcgen::term::{Node, Sort, Term, Terms, mask};
 use foldhash::{HashMap, HashSet};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most rounds of a loop.
 const MOST: u32 = 10;
@@ -38,13 +38,19 @@ pub(super) fn run(two: &TwoThread, passive: &mut Passive) -> Vec<Option<u32>> {
 
 /// The condition, at the end of a round, under which thread 1 comes back to the head.
 fn stay(terms: &mut Terms, cut: &CutLoop, ghosts: &LoopGhosts) -> Option<Term> {
-    let v_active = ghosts.v_active.of(crate::ivl::ast::Thread::First);
     let [end] = cut.at_end.as_slice() else { return None };
-    let (head_symbol, end) = (*cut.at_head.get(&v_active)?, *end.get(&v_active)?);
+    let end = *end.get(&ghosts.v_active.of(Thread::First))?;
     let Sort::Bv(width) = terms.sort(end) else { return None };
     let head = terms.bv(u128::from(ghosts.head_id), width);
     let stay = terms.eq(end, head);
-    Some(terms.substitute(stay, &mut HashMap::from_iter([(head_symbol, head)])))
+    at_head(terms, cut, ghosts, stay)
+}
+
+/// A term with thread 1 at the head.
+fn at_head(terms: &mut Terms, cut: &CutLoop, ghosts: &LoopGhosts, term: Term) -> Option<Term> {
+    let symbol = *cut.at_head.get(&ghosts.v_active.of(Thread::First))?;
+    let head = terms.bv(u128::from(ghosts.head_id), ghosts.id_width);
+    Some(terms.substitute(term, &mut HashMap::from_iter([(symbol, head)])))
 }
 
 /// The register of thread 1 that tells whether it comes back to the head, and its value at the head of the last round, where it
@@ -64,6 +70,33 @@ pub(super) fn last_value(passive: &mut Passive, ghosts: &LoopGhosts) -> Option<(
     let value = value.wrapping_sub(terms.bv_value(step)?) & mask(terms.width(symbol));
     let (name, _) = cut.at_head.iter().find(|(name, at_head)| **at_head == symbol && cut.assigned.contains(name))?;
     Some((name.clone(), value))
+}
+
+/// Registers of thread 1 that move by a number, modulo 2^width, from the head of a round to that of the next one.
+pub(super) fn steps(passive: &mut Passive, ghosts: &LoopGhosts) -> Option<BTreeMap<Name, u128>> {
+    let (terms, loops) = (&mut passive.terms, &passive.loops);
+    let cut = loops.iter().find(|cut| cut.head == ghosts.head)?;
+    let [end] = cut.at_end.as_slice() else { return None };
+    let stay = stay(terms, cut, ghosts)?;
+    let conjuncts = terms.conjuncts(stay);
+    let mut known: HashMap<Term, Term> = conjuncts.into_iter().map(|holds| known(terms, holds)).collect();
+    let registers = cut.assigned.iter().filter(|name| name.thread() == Some(Thread::First));
+    let steps = registers.filter_map(|name| {
+        let (begin, end) = (*cut.at_head.get(name)?, *end.get(name)?);
+        let end = at_head(terms, cut, ghosts, end)?;
+        let end = terms.substitute(end, &mut known);
+        let step = matches!(terms.sort(begin), Sort::Bv(_)).then(|| terms.bv_sub(end, begin))?;
+        Some((name.clone(), terms.bv_value(step)?))
+    });
+    Some(steps.filter(|(_, step)| *step != 0).collect())
+}
+
+/// A formula that holds, or its negation that does not.
+fn known(terms: &mut Terms, holds: Term) -> (Term, Term) {
+    match *terms.node(holds) {
+        Node::Not(fails) => (fails, terms.boolean(false)),
+        _ => (holds, terms.boolean(true)),
+    }
 }
 
 /// The only symbol of a term.

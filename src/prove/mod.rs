@@ -159,6 +159,10 @@ pub(crate) struct Plan<'a> {
 /// Invariants that took longer are those of a hard proof.
 const SOON: Effort = Effort::milliseconds(100);
 
+/// Loops of a program in which any one round of each is looked at first, and what that may cost.
+const MANY_LOOPS: usize = 3;
+const FIRST: Effort = Effort::milliseconds(500);
+
 /// What a proof with joined accesses may cost.
 const JOINED: Effort = Effort::seconds(8);
 
@@ -254,11 +258,16 @@ impl<'a> Tries<'a> {
         let is_partly = plan.writes_out >= WritesOut::Some && !is_joined;
         // Invariants with products of unknowns are hard ones, also where loops of few rounds are written out.
         let multiplies = inference.annotated.candidates.iter().any(|candidate| summaries::multiplies(&candidate.expr));
-        let summarise = |now: bool| match now && is_partly {
-            true => summaries::proves(two, plan, budget.part(budget.left() * if multiplies { 3 } else { 2 } / 4)),
+        let summarise = |part: Effort| match is_partly {
+            true => summaries::proves(two, plan, budget.part(part)),
             false => Ok(None),
         };
-        let mut probed = summarise(multiplies)?;
+        // What is behind many loops depends on how each ends, of which invariants about both threads tell little.
+        let mut probed = match two.loops.len() >= MANY_LOOPS {
+            _ if multiplies => summarise(budget.left() * 3 / 4)?,
+            true => summarise(FIRST.min(budget.left() / 32))?,
+            false => None,
+        };
         if probed.is_none() && is_partly {
             probed = partly::proves(two, plan, budget)?;
         }
@@ -268,8 +277,8 @@ impl<'a> Tries<'a> {
         let is_open = probed.is_none() && !proof.is_complete();
         let may_write_out = plan.writes_out == WritesOut::All && encodings.contains(&Encoding::BitVectors);
         let is_written_out = is_open && may_write_out && written_out::proves(two, budget)?;
-        if is_open && !is_written_out {
-            probed = summarise(!multiplies)?;
+        if is_open && !is_written_out && !multiplies {
+            probed = summarise(budget.left() / 2)?;
         }
         if probed.is_some() || is_written_out {
             *proof = Proof::complete(inference);

@@ -23,17 +23,18 @@ pub(super) struct ClosedForms {
 }
 
 impl ClosedForms {
-    /// `None` where it is not known how many rounds there may be; `changed`: what the loop assigns; `last`: a register with its
-    /// value in the last round only.
+    /// `None` where it is not known how many rounds there may be; `changed`: what the loop assigns; `steps`: registers that
+    /// move by a number, with what they had in front of the loop; `last`: a register with its value in the last round only.
     pub(super) fn of_loop(
         invariants: Vec<&Invariant>,
         counter: Name,
         changed: &BTreeSet<Name>,
+        steps: Vec<Evenly>,
         last: Option<&(Name, u128)>,
     ) -> Option<Self> {
         let is_fixed = |expr: &ExprRef| free_vars(expr).is_disjoint(changed);
         let evenly = invariants.iter().filter_map(|one| Evenly::of(&one.expr, &counter));
-        let evenly: Vec<Evenly> = evenly.filter(|one| is_fixed(&one.start) && is_fixed(&one.step)).collect();
+        let mut evenly: Vec<Evenly> = evenly.filter(|one| is_fixed(&one.start) && is_fixed(&one.step)).collect();
         let is_positive = |register: &Name| invariants.iter().any(|one| says_positive(&one.expr, register));
         // A register that gets further with each round and does not wrap has no more values than that.
         let rounds = evenly.iter().filter_map(|one| {
@@ -41,6 +42,7 @@ impl ClosedForms {
             Some((values - 1) / one.number()?.unsigned_abs())
         });
         let width = (u128::BITS - rounds.min()?.leading_zeros()).max(1);
+        evenly.extend(steps);
         let tested = last.and_then(|(name, value)| {
             Some((evenly.iter().position(|one| one.number().is_some() && one.register == *name)?, *value))
         });
@@ -89,10 +91,10 @@ impl ClosedForms {
 }
 
 /// `register == start + step * rounds`
-struct Evenly {
-    register: Name,
-    start: ExprRef,
-    step: ExprRef,
+pub(super) struct Evenly {
+    pub(super) register: Name,
+    pub(super) start: ExprRef,
+    pub(super) step: ExprRef,
 }
 
 impl Evenly {
@@ -168,14 +170,30 @@ mod tests {
     }
 
     fn closed_forms(invariants: Vec<ExprRef>, last: Option<(&str, u128)>) -> Option<ClosedForms> {
-        let invariants: Vec<Invariant> = invariants.into_iter().map(|expr| Invariant { in_loop: 0, expr }).collect();
+        with_steps(invariants, Vec::new(), last)
+    }
+
+    fn with_steps(invariants: Vec<ExprRef>, steps: Vec<Evenly>, last: Option<(&str, u128)>) -> Option<ClosedForms> {
+        let invariants: Vec<Invariant> =
+            invariants.into_iter().map(|expr| Invariant { family: "affine", in_loop: 0, expr }).collect();
         let changed = ["x$1", "x$2", "y$1", "y$2"].into_iter().map(name).collect();
         let last = last.map(|(register, value)| (name(register), value));
-        ClosedForms::of_loop(invariants.iter().collect(), name("k$1"), &changed, last.as_ref())
+        ClosedForms::of_loop(invariants.iter().collect(), name("k$1"), &changed, steps, last.as_ref())
     }
 
     fn is(value: Option<ExprRef>, expected: Option<ExprRef>) {
         assert_eq!(value.map(|expr| without_spans(&expr)), expected.map(|expr| without_spans(&expr)));
+    }
+
+    #[test]
+    fn what_moves_by_a_number_tells_nothing_of_how_many_rounds_there_are() {
+        let by_four = || Evenly { register: name("y$1"), start: var("y.before$1"), step: bv::literal(4, 32) };
+        assert!(with_steps(Vec::new(), vec![by_four()], None).is_none(), "it may wrap");
+        let closed = with_steps(vec![moves("x$1", "x.entry$1", bv::int(-1))], vec![by_four()], None).unwrap();
+        assert_eq!(closed.width, 32);
+        let rounds = bv::var(name("k.rounds$1"), Type::Bv(32));
+        let value = bv::add(var("y.before$1"), bv::mul(bv::literal(4, 32), bv::zext(rounds, 32)));
+        is(closed.of(&name("y$1"), Thread::First, Rounds::AnyAndLast), Some(value));
     }
 
     #[test]

@@ -60,6 +60,14 @@ impl Locality {
 }
 
 #[cfg(test)]
+impl Locality {
+    /// Where statements change these.
+    pub(super) fn over(mutable: impl IntoIterator<Item = Name>) -> Self {
+        Locality { mutable: mutable.into_iter().collect() }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::super::rename::registers::{name, var};
     use super::*;
@@ -74,7 +82,7 @@ mod tests {
 
     #[test]
     fn statements_about_one_thread_are_allowed() {
-        let locality = Locality { mutable: BTreeSet::from(["x$1", "x$2", "tracked"].map(name)) };
+        let locality = Locality::over(["x$1", "x$2", "tracked"].map(name));
         let sets = |to: &str, from: &str| assign(&name(to), var(from));
         assert!(locality.allows(&sets("x$1", "y$1")));
         assert!(locality.allows(&sets("x$2", "n")), "a parameter");
@@ -89,7 +97,7 @@ mod tests {
 
     #[test]
     fn what_speaks_of_both_threads_is_not_local() {
-        let locality = Locality { mutable: BTreeSet::from(["x$1", "x$2"].map(name)) };
+        let locality = Locality::over(["x$1", "x$2"].map(name));
         let program = |sides| assume(Premise::Program, sides);
         assert!(locality.is_local(&program(("x$1", "n"))) && locality.is_local(&program(("x$2", "x$2"))));
         assert!(!locality.is_local(&program(("x$1", "x$2"))));

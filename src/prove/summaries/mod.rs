@@ -16,7 +16,9 @@
 //! on the round of the other one. Invariants hold whenever control comes to the head; those used mention one thread, and the counter of the lock-step
 //! loop, which is the one of every thread that is still in it.
 
+mod alone;
 mod closed_forms;
+mod idle_loops;
 mod locality;
 mod rename;
 mod summary;
@@ -25,23 +27,25 @@ mod writer;
 use self::summary::Summary;
 pub(super) use self::summary::multiplies;
 use super::probes::{Probed, probe};
-use super::{Inference, Plan, assertions, few_rounds, idle_logs, may_rely_on, written_out};
+use super::{Inference, Plan, assertions, idle_logs, may_rely_on, written_out};
 use crate::diagnostic::Diagnostic;
 use crate::effort::{Budget, Effort};
-use crate::infer;
-use crate::infer::houdini::{Outcome, Search, Start};
+use crate::infer::ghosts::LoopGhosts;
+use crate::infer::houdini::{self, Outcome, Start};
+use crate::infer::{self, Annotated};
 use crate::ivl;
-use crate::ivl::ast::{Program, Stmt, StmtKind};
+use crate::ivl::ast::{Name, Program, Stmt, StmtKind};
+use crate::ivl::claim::{BarrierRule, Claim};
 use crate::query::Reply;
 use crate::solver::{Encoding, in_own_context};
 use crate::twothread::TwoThread;
-use crate::vcgen::passive::Passive;
-use std::collections::BTreeSet;
+use crate::vcgen::passive::{Check, Passive};
+use std::collections::BTreeMap;
 
 /// Loops of a program that is still looked at.
 const MOST_LOOPS: usize = 4;
 /// What the search for invariants may cost, and then the proof.
-const SEARCH: Effort = Effort::seconds(3);
+const SEARCH: Effort = Effort::seconds(30);
 const PROOF: Effort = Effort::seconds(15);
 /// A pair of accesses.
 const PAIR: Effort = Effort::milliseconds(1200);
@@ -54,15 +58,10 @@ const OMITTED: &[&str] = &["steps", "frame", "groups", "logged", "objects", "rou
 pub struct Summarised {
     /// It has no loops.
     pub program: TwoThread,
-    /// The invariants that it relies on.
-    inference: Inference,
-}
-
-impl Summarised {
     /// The program of which it was made, with the rounds of loops counted.
-    pub fn counted(&self) -> &Program {
-        &self.inference.annotated.ghosted
-    }
+    pub counted: Program,
+    /// Thread 1 alone, with the invariants that are relied on.
+    inference: Inference,
 }
 
 /// Writes a program whose loops can all be summarised, without candidates of the families that are omitted.
@@ -81,11 +80,15 @@ pub fn summarise(
     let omitted: Vec<&'static str> = OMITTED.iter().chain(omitted).copied().collect();
     let annotated = infer::annotate(two, uniform_barriers, Encoding::Integers, &omitted)?;
     let Some(mut summary) = Summary::of(two, &annotated) else { return Ok(None) };
-    let mut passive = infer::passive_of(&annotated.program, &annotated.procedure)?;
-    summary.last = annotated.loops.iter().map(|ghosts| few_rounds::last_value(&mut passive, ghosts)).collect();
+    let mut alone = alone::program(&summary, &annotated.ghosted, &two.procedure);
+    summary.learn_steps(&mut infer::passive_of(&alone, &two.procedure)?);
+    alone::place_candidates(&summary, &mut alone, &two.procedure);
+    let mut passive = infer::passive_of(&alone, &two.procedure)?;
     let kept = search(&summary, &mut passive, two, budget.part(SEARCH));
     let Some(program) = summary.write(&kept) else { return Ok(None) };
-    Ok(Some(Summarised { program, inference: Inference::new(annotated, passive, kept) }))
+    let counted = annotated.ghosted.clone();
+    let annotated = Annotated { candidates: summary.candidates(), program: alone, ..annotated };
+    Ok(Some(Summarised { program, counted, inference: Inference::new(annotated, passive, kept) }))
 }
 
 /// Tries all assertions. Where they are proved: what the program was asked.
@@ -97,28 +100,44 @@ pub(super) fn proves(two: &TwoThread, plan: Plan, budget: Budget) -> Result<Opti
         return Ok(None);
     }
     let summarised = summarise(two, plan.uniform_barriers, plan.omitted, budget)?;
-    let Some(Summarised { program, mut inference }) = summarised else { return Ok(None) };
-    let is_proved = holds_by_pairs(&idle_logs::without(&program), budget.part(PROOF))?;
+    let Some(Summarised { program, mut inference, .. }) = summarised else { return Ok(None) };
+    let loops = &inference.annotated.loops;
+    let is_proved = holds_by_pairs(&idle_logs::without(&program), loops, budget.part(PROOF))?;
     log::debug!("summarised: {is_proved}");
     Ok(is_proved.then(|| probe(&mut inference, budget)))
 }
 
 /// Whether all assertions of a program without loops hold, for each access that may be remembered and each that is checked:
 /// many pairs of places are hard, where one is easy.
-fn holds_by_pairs(two: &TwoThread, budget: Budget) -> Result<bool, Diagnostic> {
+fn holds_by_pairs(two: &TwoThread, loops: &[LoopGhosts], budget: Budget) -> Result<bool, Diagnostic> {
     let blocks = &two.implementation().blocks;
-    let sites: BTreeSet<u32> = blocks.iter().flat_map(|block| &block.stmts).filter_map(logged).collect();
-    // Where nothing is remembered, there may be other assertions.
-    let programs = sites.into_iter().map(|site| alone(two, Some(site))).chain([alone(two, None)]);
-    for program in programs {
+    let sites: BTreeMap<u32, &Name> = blocks.iter().flat_map(|block| &block.stmts).filter_map(logged).collect();
+    // What is asserted of threads is asked where nothing is remembered.
+    for site in [None].into_iter().chain(sites.into_iter().map(Some)) {
+        let mut program = alone(two, site.map(|(site, _)| site));
+        idle_loops::leave_out(&mut program, &two.procedure, loops, site.map(|(_, array)| array));
         let mut passive = infer::passive_of(&program, &two.procedure)?;
-        let is_open = |check: &usize| passive.terms.truth(passive.checks[*check].term) != Some(true);
+        let is_open = |check: &usize| {
+            let Check { term, claim, .. } = &passive.checks[*check];
+            passive.terms.truth(*term) != Some(true) && (site.is_none() || !is_about_threads(claim))
+        };
         let open: Vec<usize> = assertions(&passive).into_iter().filter(is_open).collect();
         if !in_own_context(|| all_hold(&mut passive, &open, budget)) {
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// Whether an assertion does not depend on what is remembered of accesses.
+fn is_about_threads(claim: &Claim) -> bool {
+    use BarrierRule::{Member, Number, Size};
+    let is_rule = |rule: &BarrierRule| matches!(rule, Member | Number | Size);
+    match claim {
+        Claim::BarrierMet { .. } | Claim::LanesMet | Claim::Bounds => true,
+        Claim::BarrierRule(rule) => is_rule(rule),
+        _ => false,
+    }
 }
 
 /// Whether checks hold: all at once or in halves, or each alone where places are products of unknowns.
@@ -133,16 +152,21 @@ fn all_hold(passive: &mut Passive, open: &[usize], budget: Budget) -> bool {
                 let (first, second) = part.split_at(part.len() / 2);
                 parts.extend([second, first]);
             }
-            Reply::Unknown(_) | Reply::Refuted(_) => return false,
+            reply => {
+                let check = &passive.checks[part[0]];
+                let how = if matches!(reply, Reply::Refuted(_)) { "refuted" } else { "open" };
+                log::trace!("{how}: {:?} of {:?}", check.claim, check.origin.as_ref().map(|origin| origin.line));
+                return false;
+            }
         }
     }
     true
 }
 
-/// The number of an access that may be remembered.
-fn logged(stmt: &Stmt) -> Option<u32> {
+/// The number of an access that may be remembered, and the array.
+fn logged(stmt: &Stmt) -> Option<(u32, &Name)> {
     match &stmt.kind {
-        StmtKind::Log { event, .. } => Some(event.site),
+        StmtKind::Log { event, .. } => Some((event.site, &event.array)),
         _ => None,
     }
 }
@@ -152,7 +176,7 @@ fn alone(two: &TwoThread, site: Option<u32>) -> Program {
     let mut program = two.program.clone();
     let procedures = program.procedures.iter_mut().filter(|procedure| procedure.name == two.procedure);
     for block in procedures.filter_map(|procedure| procedure.body.as_mut()).flat_map(|body| &mut body.blocks) {
-        block.stmts.retain(|stmt| logged(stmt).is_none() || logged(stmt) == site);
+        block.stmts.retain(|stmt| logged(stmt).is_none_or(|(one, _)| Some(one) == site));
     }
     program
 }
@@ -170,12 +194,9 @@ fn search(summary: &Summary, passive: &mut Passive, two: &TwoThread, budget: Bud
         budget,
         log: &two.log,
     };
-    let local: Vec<bool> = summary.invariants.iter().map(Option::is_some).collect();
-    let mut search = Search::begin(passive, &start).among(&local, SEARCH);
-    search.begin_again(passive);
-    for ((one, fate), number) in summary.invariants.iter().zip(&search.outcome().fates).zip(0..) {
-        let Some(one) = one else { continue };
-        log::trace!("loop {}, {fate:?}: {number} {}", one.in_loop, ivl::print_expr(&one.expr));
+    let outcome = houdini::run(passive, &start);
+    for (one, fate) in summary.invariants.iter().zip(&outcome.fates) {
+        log::trace!("loop {}, {fate:?}: {} {}", one.in_loop, one.family, ivl::print_expr(&one.expr));
     }
-    search.outcome()
+    outcome
 }

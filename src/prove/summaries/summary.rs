@@ -15,9 +15,12 @@ use crate::ivl;
 use crate::ivl::ast::{
     BinaryOp, Block, ExprKind, ExprRef, Implementation, Name, Stmt, StmtKind, Thread, Transfer, Type, Variable,
 };
+use crate::ivl::bv;
 use crate::ivl::claim::Claim;
 use crate::ivl::visit::{assigned, children, free_vars, substitute, without_spans};
+use crate::prove::few_rounds;
 use crate::twothread::TwoThread;
+use crate::vcgen::passive::Passive;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Statements of a program that is still looked at.
@@ -26,9 +29,12 @@ const MOST_STATEMENTS: usize = 6_000;
 const OF_OTHERS: &[&str] = &["affine-left", "exit-test-left"];
 /// Families about how far a register gets.
 const BOUNDS: &[&str] = &["loop-bound", "non-negative"];
+/// Families about what a register was in front of a loop, or how far it gets.
+const OF_PLACES: &[&str] = &["affine", "loop-bound", "non-negative"];
 
-/// An invariant about thread 1; of thread 2 holds the same.
+/// What may be an invariant about thread 1 while it is in a loop; of thread 2 holds the same.
 pub(super) struct Invariant {
+    pub(super) family: &'static str,
     pub(super) in_loop: usize,
     pub(super) expr: ExprRef,
 }
@@ -51,10 +57,12 @@ pub(super) struct Summary<'a> {
     pub(super) locality: Locality,
     /// The blocks of each loop: of the head and of the back edge.
     pub(super) places: Vec<(usize, usize)>,
-    /// For each candidate, the invariant if it is about one thread in its loop.
-    pub(super) invariants: Vec<Option<Invariant>>,
+    /// Those candidates that are about one thread in its loop.
+    pub(super) invariants: Vec<Invariant>,
     /// For each loop, a register of thread 1 with its value at the head of the last round, if that is known.
     pub(super) last: Vec<Option<(Name, u128)>>,
+    /// For each loop, registers of thread 1 that move by a number from round to round.
+    pub(super) steps: Vec<BTreeMap<Name, u128>>,
 }
 
 impl<'a> Summary<'a> {
@@ -78,6 +86,7 @@ impl<'a> Summary<'a> {
             places: places?,
             invariants: Vec::new(),
             last: Vec::new(),
+            steps: Vec::new(),
         };
         let is_access = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Check(_));
         let has_accesses = (0..loops.len()).any(|number| summary.stmts(number).any(is_access));
@@ -85,8 +94,8 @@ impl<'a> Summary<'a> {
             return None;
         }
         let candidates = annotated.candidates.iter();
-        summary.invariants = candidates.map(|one| summary.invariant(one)).collect();
-        summary.leave_out_bounds_of_products(&annotated.candidates);
+        summary.invariants = candidates.filter_map(|one| summary.invariant(one)).collect();
+        summary.leave_out_bounds_of_products();
         Some(summary)
     }
 
@@ -145,31 +154,60 @@ impl<'a> Summary<'a> {
             (ghosts.active_at_entry(Thread::First), head),
         ]);
         let expr = given(&substitute(expr, &known));
-        self.locality.is_about(&expr, Thread::First).then_some(Invariant { in_loop, expr })
+        let says_something = self.locality.is_about(&expr, Thread::First) && !is_true(&expr);
+        says_something.then_some(Invariant { family, in_loop, expr })
+    }
+
+    /// The invariants as formulas that hold whenever control comes to a head.
+    pub(super) fn candidates(&self) -> Vec<Candidate> {
+        let candidate = |one: &Invariant| {
+            let expr = bv::implies(self.is_in_loop(one.in_loop), one.expr.clone());
+            Candidate { family: one.family, in_loop: one.in_loop, expr }
+        };
+        self.invariants.iter().map(candidate).collect()
+    }
+
+    /// Whether thread 1 is in a loop, at its head or where a round ends.
+    pub(super) fn is_in_loop(&self, number: usize) -> ExprRef {
+        let ghosts = &self.loops[number];
+        let (ty, head) = ghosts.head_literal();
+        bv::eq(bv::var(ghosts.v_active.of(Thread::First), ty), head)
     }
 
     /// How far a register gets whose places are products of unknowns is a hard question, and seldom needed.
-    fn leave_out_bounds_of_products(&mut self, candidates: &[Candidate]) {
+    fn leave_out_bounds_of_products(&mut self) {
         let mut multiplied = BTreeSet::new();
-        for invariant in self.invariants.iter().flatten().filter(|one| multiplies(&one.expr)) {
+        for invariant in self.invariants.iter().filter(|one| multiplies(&one.expr)) {
             let registers = free_vars(&invariant.expr).into_iter().filter(|name| self.proper.contains(name));
             multiplied.extend(registers.map(|name| (invariant.in_loop, name)));
         }
-        for (invariant, candidate) in self.invariants.iter_mut().zip(candidates) {
-            let Some(one) = invariant else { continue };
-            let names = free_vars(&one.expr);
-            if BOUNDS.contains(&candidate.family)
-                && names.into_iter().any(|name| multiplied.contains(&(one.in_loop, name)))
-            {
-                *invariant = None;
-            }
-        }
+        self.invariants.retain(|one| {
+            let mut names = free_vars(&one.expr).into_iter();
+            !BOUNDS.contains(&one.family) || !names.any(|name| multiplied.contains(&(one.in_loop, name)))
+        });
+    }
+
+    /// How the registers move, from a program without candidates, and what need not be asked then: wide ones that move by a
+    /// number are mostly places, of which it is enough to know the round.
+    pub(super) fn learn_steps(&mut self, passive: &mut Passive) {
+        self.last = self.loops.iter().map(|ghosts| few_rounds::last_value(passive, ghosts)).collect();
+        let steps = self.loops.iter().map(|ghosts| few_rounds::steps(passive, ghosts).unwrap_or_default());
+        self.steps = steps.collect();
+        let is_narrow = |types: &BTreeMap<Name, Type>, name: &Name| matches!(types[name], Type::Bv(..=32));
+        let counted: Vec<bool> =
+            self.steps.iter().map(|of| of.keys().any(|name| is_narrow(&self.types, name))).collect();
+        let (types, proper, steps) = (&self.types, &self.proper, &self.steps);
+        self.invariants.retain(|one| {
+            let is_place = |name: &Name| steps[one.in_loop].contains_key(name) && !is_narrow(types, name);
+            let is_left_out = counted[one.in_loop] && OF_PLACES.contains(&one.family);
+            !is_left_out || !free_vars(&one.expr).iter().any(|name| proper.contains(name) && is_place(name))
+        });
     }
 
     /// The program without its loops; `None` if it is large.
     pub(super) fn write(&self, kept: &Outcome) -> Option<TwoThread> {
         let invariants = self.invariants.iter().zip(&kept.fates).filter(|(_, fate)| **fate == Fate::Kept);
-        let invariants: Vec<&Invariant> = invariants.filter_map(|(one, _)| one.as_ref()).collect();
+        let invariants: Vec<&Invariant> = invariants.map(|(one, _)| one).collect();
         let writer = Writer { summary: self, needed: self.needed(&invariants), invariants };
         let (mut blocks, mut at, mut statements): (Vec<Block>, _, _) = (Vec::new(), 0, 0);
         while let Some(block) = self.body.blocks.get(at) {

@@ -3,7 +3,7 @@
 //! Input: a [`Summary`] and the invariants that were kept. Output: the statements of loops as any one round and the last. Establishes:
 //! what is said in the module's header. Relies on: blocks of a loop stand one behind the other. Reference: [`super`].
 
-use super::closed_forms::ClosedForms;
+use super::closed_forms::{ClosedForms, Evenly};
 use super::rename::{self, any, before};
 use super::summary::{Invariant, Summary, is_probe, is_true, multiplies};
 use crate::infer::ghosts::{assign, statement};
@@ -122,7 +122,13 @@ impl Writer<'_> {
         let invariants = self.invariants.iter().filter(|one| one.in_loop == number).copied().collect();
         let counter = self.summary.loops[number].own_k(Thread::First);
         let changed = self.changed(number).into_iter().map(|(name, _)| name).collect();
-        ClosedForms::of_loop(invariants, counter, &changed, self.summary.last[number].as_ref())
+        let head = &self.summary.loops[number].head;
+        let steps = self.summary.steps[number].iter().filter(|(name, _)| self.has(name)).map(|(register, step)| {
+            let ty = &self.summary.types[register];
+            let start = bv::var(before(register, head), ty.clone());
+            Evenly { register: register.clone(), step: bv::literal(*step, bv::width(&start)), start }
+        });
+        ClosedForms::of_loop(invariants, counter, &changed, steps.collect(), self.summary.last[number].as_ref())
     }
 
     /// What a loop assigns, but for the block that a thread is in.
