@@ -45,7 +45,7 @@ use std::collections::BTreeMap;
 /// Loops of a program that is still looked at.
 const MOST_LOOPS: usize = 4;
 /// What the search for invariants may cost, and then the proof.
-const SEARCH: Effort = Effort::seconds(30);
+const SEARCH: Effort = Effort::seconds(3);
 const PROOF: Effort = Effort::seconds(15);
 /// A pair of accesses.
 const PAIR: Effort = Effort::milliseconds(1200);
@@ -114,7 +114,7 @@ fn holds_by_pairs(two: &TwoThread, loops: &[LoopGhosts], budget: Budget) -> Resu
     let sites: BTreeMap<u32, &Name> = blocks.iter().flat_map(|block| &block.stmts).filter_map(logged).collect();
     // What is asserted of threads is asked where nothing is remembered.
     for site in [None].into_iter().chain(sites.into_iter().map(Some)) {
-        let mut program = alone(two, site.map(|(site, _)| site));
+        let mut program = remembering(two, site.map(|(site, _)| site));
         idle_loops::leave_out(&mut program, &two.procedure, loops, site.map(|(_, array)| array));
         let mut passive = infer::passive_of(&program, &two.procedure)?;
         let is_open = |check: &usize| {
@@ -172,7 +172,7 @@ fn logged(stmt: &Stmt) -> Option<(u32, &Name)> {
 }
 
 /// The program in which this access alone is remembered, or none.
-fn alone(two: &TwoThread, site: Option<u32>) -> Program {
+fn remembering(two: &TwoThread, site: Option<u32>) -> Program {
     let mut program = two.program.clone();
     let procedures = program.procedures.iter_mut().filter(|procedure| procedure.name == two.procedure);
     for block in procedures.filter_map(|procedure| procedure.body.as_mut()).flat_map(|body| &mut body.blocks) {

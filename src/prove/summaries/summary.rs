@@ -193,7 +193,7 @@ impl<'a> Summary<'a> {
         self.last = self.loops.iter().map(|ghosts| few_rounds::last_value(passive, ghosts)).collect();
         let steps = self.loops.iter().map(|ghosts| few_rounds::steps(passive, ghosts).unwrap_or_default());
         self.steps = steps.collect();
-        let is_narrow = |types: &BTreeMap<Name, Type>, name: &Name| matches!(types[name], Type::Bv(..=32));
+        let is_narrow = |types: &BTreeMap<Name, Type>, name: &Name| matches!(types.get(name), Some(Type::Bv(..=32)));
         let counted: Vec<bool> =
             self.steps.iter().map(|of| of.keys().any(|name| is_narrow(&self.types, name))).collect();
         let (types, proper, steps) = (&self.types, &self.proper, &self.steps);
