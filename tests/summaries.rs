@@ -291,7 +291,8 @@ fn counted(source: &mut Source) -> Program {
 
 /// Gives each statement that loads a variable of its own: in a round that only one of the threads is in, the other one loads as well.
 fn tell_loads_apart(implementation: &mut Implementation) {
-    let type_of = |locals: &[Variable], name| locals.iter().find(|local| local.name == name).expect("a local").ty.clone();
+    let locals = implementation.locals.iter();
+    let types: BTreeMap<Name, Type> = locals.map(|local| (local.name.clone(), local.ty.clone())).collect();
     let mut statements = 0;
     for block in &mut implementation.blocks {
         let mut renamed = BTreeMap::new();
@@ -299,7 +300,7 @@ fn tell_loads_apart(implementation: &mut Implementation) {
             if let StmtKind::Havoc(names) = &mut stmt.kind {
                 statements += 1;
                 for name in names.iter_mut().filter(|name| name.as_str().starts_with("v_havoc.")) {
-                    let ty = type_of(&implementation.locals, name.clone());
+                    let ty = types[name].clone();
                     let own = Name::from(format!("{}.{statements}", name.shared()));
                     let own = own.of(name.thread().expect("of one thread"));
                     renamed.insert(name.clone(), bv::var(own.clone(), ty.clone()));
