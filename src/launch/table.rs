@@ -13,6 +13,9 @@ use crate::verdict::decide::Search;
 /// For a proof for any values at a launch that is given. (The largest kernel with rows that has one takes 8.)
 const ANY_VALUES: Effort = Effort::seconds(12);
 
+/// The same where threads go on from an element to another one: for the largest sizes, their indices wrap.
+const ANY_VALUES_OF_STRIDES: Effort = Effort::seconds(6);
+
 /// What decides a kernel before all values and defects are looked at in turn.
 pub(super) enum Soon {
     /// A proof.
@@ -27,10 +30,12 @@ impl Launches<'_, '_> {
     /// that a few executions show is no matter of values.
     pub(super) fn with_table(&mut self) -> Option<Soon> {
         let tables = conditions::tables(self.plausible);
-        if tables.is_empty() && !natural::goes_on(self.essence) {
+        let goes_on = natural::goes_on(self.essence);
+        if tables.is_empty() && !goes_on {
             return None;
         }
-        let effort = ANY_VALUES.min(self.budget.left() / 5);
+        let most = if goes_on { ANY_VALUES_OF_STRIDES } else { ANY_VALUES };
+        let effort = most.min(self.budget.left() / 5);
         let soon = Attempt { effort, search: Search::Quick, encodings: ALL_ENCODINGS };
         let for_any_values = (self.decide)(&[], soon).ok()?;
         match for_any_values.verdict {

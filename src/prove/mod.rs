@@ -159,9 +159,11 @@ pub(crate) struct Plan<'a> {
 /// Invariants that took longer are those of a hard proof.
 const SOON: Effort = Effort::milliseconds(100);
 
-/// Loops of a program in which any one round of each is looked at first, and what that may cost.
+/// Loops of a program in which any one round of each is looked at first, and what that may cost; the same where loops go on with
+/// what others left of rows.
 const MANY_LOOPS: usize = 3;
 const FIRST: Effort = Effort::milliseconds(500);
+const FIRST_OF_ROWS: Effort = Effort::milliseconds(1500);
 
 /// What a proof with joined accesses may cost.
 const JOINED: Effort = Effort::seconds(8);
@@ -262,11 +264,10 @@ impl<'a> Tries<'a> {
             true => summaries::proves(two, plan, budget.part(part)),
             false => Ok(None),
         };
-        // What is behind many loops depends on how each ends, of which invariants about both threads tell little.
-        let mut probed = match two.loops.len() >= MANY_LOOPS {
+        let mut probed = match first_summary(inference, budget.left()) {
             _ if multiplies => summarise(budget.left() * 3 / 4)?,
-            true => summarise(FIRST.min(budget.left() / 32))?,
-            false => None,
+            Some(part) => summarise(part)?,
+            None => None,
         };
         if probed.is_none() && is_partly {
             probed = partly::proves(two, plan, budget)?;
@@ -384,6 +385,18 @@ impl Iterator for Tries<'_> {
         self.step += 1;
         self.is_done |= outcome.is_err();
         Some(outcome)
+    }
+}
+
+/// What a look at any one round of each loop is worth before all rounds are looked at. What is behind many loops depends on how each
+/// ends, of which invariants about both threads tell little; and where a loop goes on with what another one left of rows, places
+/// are products, which invariants had better not mention.
+fn first_summary(inference: &Inference, left: Effort) -> Option<Effort> {
+    let Inference { annotated, passive, .. } = inference;
+    let goals = passive.checks.iter().map(|check| check.term);
+    match annotated.remainders() {
+        Some(_) if passive.terms.have_products(goals) => Some(FIRST_OF_ROWS.min(left / 8)),
+        _ => (annotated.loops.len() >= MANY_LOOPS).then_some(FIRST.min(left / 32)),
     }
 }
 

@@ -479,6 +479,21 @@ impl Terms {
         }
     }
 
+    /// Whether unknowns are multiplied below some terms.
+    pub(crate) fn have_products(&self, roots: impl IntoIterator<Item = Term>) -> bool {
+        let mut seen = HashSet::default();
+        let mut open: Vec<Term> = roots.into_iter().collect();
+        while let Some(term) = open.pop() {
+            if self.is_product(term) {
+                return true;
+            }
+            if seen.insert(term) {
+                open.extend(self.operands(term));
+            }
+        }
+        false
+    }
+
     /// Whether an integer symbol, as counters of rounds are, is multiplied by an unknown below a term.
     pub(crate) fn multiplies(&self, root: Term) -> bool {
         self.postorder(root, &|_| false).into_iter().any(|t| self.is_multiplied(t))

@@ -112,6 +112,7 @@ pub(super) fn proves(two: &TwoThread, plan: Plan, budget: Budget) -> Result<Opti
 fn holds_by_pairs(two: &TwoThread, loops: &[LoopGhosts], budget: Budget) -> Result<bool, Diagnostic> {
     let blocks = &two.implementation().blocks;
     let sites: BTreeMap<u32, &Name> = blocks.iter().flat_map(|block| &block.stmts).filter_map(logged).collect();
+    let mut are_hard = false;
     // What is asserted of threads is asked where nothing is remembered.
     for site in [None].into_iter().chain(sites.into_iter().map(Some)) {
         let mut program = remembering(two, site.map(|(site, _)| site));
@@ -122,7 +123,7 @@ fn holds_by_pairs(two: &TwoThread, loops: &[LoopGhosts], budget: Budget) -> Resu
             passive.terms.truth(*term) != Some(true) && (site.is_none() || !is_about_threads(claim))
         };
         let open: Vec<usize> = assertions(&passive).into_iter().filter(is_open).collect();
-        if !in_own_context(|| all_hold(&mut passive, &open, budget)) {
+        if !in_own_context(|| all_hold(&mut passive, &open, &mut are_hard, budget)) {
             return Ok(false);
         }
     }
@@ -140,17 +141,17 @@ fn is_about_threads(claim: &Claim) -> bool {
     }
 }
 
-/// Whether checks hold: all at once or in halves, or each alone where places are products of unknowns.
-fn all_hold(passive: &mut Passive, open: &[usize], budget: Budget) -> bool {
-    let are_hard = open.iter().any(|check| passive.terms.multiplies(passive.checks[*check].term));
-    let mut parts: Vec<&[usize]> = open.chunks(if are_hard { 1 } else { open.len().max(1) }).rev().collect();
+/// Whether checks hold: all at once, or each alone where they are hard, as places are that are products of unknowns.
+fn all_hold(passive: &mut Passive, open: &[usize], are_hard: &mut bool, budget: Budget) -> bool {
+    *are_hard |= open.iter().any(|check| passive.terms.multiplies(passive.checks[*check].term));
+    let mut parts: Vec<&[usize]> = open.chunks(if *are_hard { 1 } else { open.len().max(1) }).rev().collect();
     while let Some(part) = parts.pop() {
         let (goal, most) = (part.iter().copied().collect(), if part.len() == 1 { PAIR } else { PAIRS });
         match written_out::ask(passive, &goal, Encoding::Integers, most, budget) {
             Reply::Proved => {}
             Reply::Unknown(_) if part.len() > 1 => {
-                let (first, second) = part.split_at(part.len() / 2);
-                parts.extend([second, first]);
+                *are_hard = true;
+                parts.extend(part.chunks(1).rev());
             }
             reply => {
                 let check = &passive.checks[part[0]];

@@ -7,7 +7,7 @@
 //! and `[pointer].s32[offset]`, and behind the expression `at` with the numbers of threads.
 //! Reference: book/src/annotating.md (the operators of C, with its precedence).
 
-use super::typing::{Meaning, Operand, combine, literal};
+use super::typing::{Meaning, Operand, Width, combine, literal};
 use super::{AnnotationKind, ArrayFact, ArrayRef, Operator, Value, ValueKind, ValueType};
 use crate::geometry::Axis;
 use crate::ptx::ast::{RegisterId, ScalarType, SpecialRegister};
@@ -91,7 +91,9 @@ pub(crate) fn statement<'a>(inside: &'a str, names: &mut dyn Names<'a>) -> Resul
     let moved =
         |mistake: Mistake| Mistake { range: offset + mistake.range.start..offset + mistake.range.end, ..mistake };
     let arrays = kind == AnnotationKind::BarrierInvariant;
-    let mut parser = Parser { text: expression, at: 0, nodes: 0, depth: 0, arrays, names };
+    // What is said of sizes is meant of numbers; all else speaks of what the kernel computes.
+    let width = if kind == AnnotationKind::Requires { Width::WideProducts } else { Width::Wider };
+    let mut parser = Parser { text: expression, at: 0, nodes: 0, depth: 0, width, arrays, names };
     let (value, threads) = parser.fact().map_err(moved)?;
     let mut speaks_of_entries = false;
     value.leaves(&mut |leaf| speaks_of_entries |= matches!(leaf, ValueKind::Entries(..)));
@@ -134,6 +136,8 @@ struct Parser<'a, 'n> {
     at: usize,
     nodes: usize,
     depth: usize,
+    /// Bits of products.
+    width: Width,
     /// Whether it is a barrier invariant, which may load from arrays and name threads.
     arrays: bool,
     names: &'n mut dyn Names<'a>,
@@ -252,7 +256,7 @@ impl<'a> Parser<'a, '_> {
             self.node(right_first)?;
             let right = self.binary(if right_first { 0 } else { level + 1 })?;
             self.depth -= usize::from(right_first);
-            left = combine(text, meaning, left, right).map_err(|message| self.mistake(message, start))?;
+            left = combine((text, meaning), self.width, left, right).map_err(|message| self.mistake(message, start))?;
         }
         Ok(left)
     }

@@ -136,6 +136,21 @@ fn arithmetic_wraps_at_the_width_of_the_widest_operand() {
     }
 }
 
+/// `%u * %u` is 2^64 - 2^33 + 1.
+#[test]
+fn products_that_are_required_have_64_bits() {
+    for (text, holds) in [
+        ("%u * %u == 1", false),
+        ("%u * %u + 4 > 4294967296 && [n] * [n] == 9000000000000000000", true),
+        ("%a * 1073741824 == -2147483648 && %b * %a <= -14 && %a * %a == 4", true),
+        // Sums have the width of their operands, and of products in them.
+        ("%u + 1 == 0 && %u * 2 + 2 == 0x200000000", true),
+    ] {
+        let required = stated(&format!("requires {text};")).map(|required| required.expression.evaluate(&Few));
+        assert_eq!(required, Ok(Some(u64::from(holds))), "{text}");
+    }
+}
+
 #[test]
 fn mistakes_are_told() {
     for (text, message) in [

@@ -34,11 +34,25 @@ pub(super) enum Meaning {
     Arithmetic(Operator),
 }
 
+/// Bits of the result of an operator.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Width {
+    /// Those of the wider operand.
+    Wider,
+    /// The same, but 64 for products: those of numbers with 32 bits do not wrap.
+    WideProducts,
+}
+
 /// An operator, as it stands in the text, on two operands.
 ///
 /// # Errors
 /// Operands that it does not take.
-pub(super) fn combine(text: &str, meaning: Meaning, left: Operand, right: Operand) -> Result<Operand, String> {
+pub(super) fn combine(
+    (text, meaning): (&str, Meaning),
+    of: Width,
+    left: Operand,
+    right: Operand,
+) -> Result<Operand, String> {
     let is_condition = |operand: &Operand| matches!(operand, Operand::Value(value) if value.ty == ValueType::Bool);
     let conditions = is_condition(&left) || is_condition(&right);
     let value = match meaning {
@@ -47,20 +61,20 @@ pub(super) fn combine(text: &str, meaning: Meaning, left: Operand, right: Operan
             let equal = if conditions {
                 Value::binary(Operator::Equal, left.condition(), right.condition())
             } else {
-                numeric(Operator::Equal, left, right)?
+                numeric(Operator::Equal, Width::Wider, left, right)?
             };
             if negated { equal.negated() } else { equal }
         }
         Meaning::Order(..) if conditions => return Err(format!("`{text}` compares numbers, not predicates")),
-        Meaning::Order(operator, true) => numeric(operator, right, left)?,
-        Meaning::Order(operator, false) => numeric(operator, left, right)?,
+        Meaning::Order(operator, true) => numeric(operator, Width::Wider, right, left)?,
+        Meaning::Order(operator, false) => numeric(operator, Width::Wider, left, right)?,
         Meaning::Arithmetic(Operator::BitAnd | Operator::BitOr | Operator::BitXor) if conditions => {
             return Err(format!("`{text}` takes numbers; `==` binds tighter, so parentheses may be missing"));
         }
         Meaning::Arithmetic(_) if conditions => return Err(format!("`{text}` takes numbers, not predicates")),
         Meaning::Arithmetic(operator) => match (&left, &right) {
             (Operand::Number(a), Operand::Number(b)) => return constant(operator, *a, *b).map(Operand::Number),
-            _ => numeric(operator, left, right)?,
+            _ => numeric(operator, of, left, right)?,
         },
     };
     Ok(Operand::Value(value))
@@ -87,7 +101,7 @@ fn constant(operator: Operator, a: i128, b: i128) -> Result<i128, String> {
 }
 
 /// An operator on numbers, at the width of the wider one; unsigned if one is.
-fn numeric(operator: Operator, left: Operand, right: Operand) -> Result<Value, String> {
+fn numeric(operator: Operator, of: Width, left: Operand, right: Operand) -> Result<Value, String> {
     let is_shift = matches!(operator, Operator::ShiftLeft | Operator::ShiftRight);
     let type_of = |operand: &Operand| match operand {
         Operand::Value(Value { ty: ValueType::Bits { width, signed }, .. }) => Some((*width, *signed)),
@@ -100,6 +114,7 @@ fn numeric(operator: Operator, left: Operand, right: Operand) -> Result<Value, S
         (Some(ty), None) | (None, Some(ty)) => ty,
         (None, None) => (64, true),
     };
+    let width = if operator == Operator::Multiply && of == Width::WideProducts { 64 } else { width };
     let exact = matches!(operator, Operator::Less | Operator::LessEqual);
     let ty = ValueType::Bits { width, signed };
     let typed = |operand: Operand| match operand {

@@ -14,8 +14,11 @@
 //! several axes the largest scale is settled first: `256*(ctaid1 - ctaid2)` is as far from zero as `tid2 - tid1` at most,
 //! which is below 256, and so on. What cases there are (which site, which axis differs) is tried one after the other.
 
+mod congruences;
+mod linear;
+
+use self::linear::{Linear, Sum};
 use super::interval::Interval;
-use super::multiples::greatest_common_divisor;
 use crate::limits;
 use crate::vcgen::term::{Node, Sort, Term, Terms};
 use foldhash::HashMap;
@@ -41,17 +44,6 @@ pub(super) fn refutes(terms: &Terms, assertions: &[Term]) -> bool {
 
 /// What is known cannot be.
 struct Conflict;
-
-/// A sum of multiples of terms, in their order. Its factors have no common divisor, and the first is positive.
-type Sum = Rc<[(Term, i128)]>;
-
-/// `constant + scale * sum`
-#[derive(Clone, PartialEq, Eq)]
-struct Linear {
-    constant: i128,
-    scale: i128,
-    sum: Sum,
-}
 
 /// A formula, and whether it holds.
 type Literal = (Term, bool);
@@ -91,7 +83,7 @@ impl Search<'_> {
 
     /// Draws consequences, then tries one case after the other: all have to end in a conflict.
     fn refutes(&mut self, mut known: Known) -> bool {
-        if self.settle(&mut known).is_err() {
+        if self.settle(&mut known).is_err() || self.settle_congruences(&mut known).is_err() {
             return true;
         }
         let shortest = (0..known.cases.len()).min_by_key(|&i| known.cases[i].len());
@@ -186,6 +178,20 @@ impl Search<'_> {
                 }
                 known.tighten(&sum, interval)?;
             }
+            known.part()?;
+            if !known.has_changed {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same, of what is known modulo constants.
+    fn settle_congruences(&mut self, known: &mut Known) -> Result<(), Conflict> {
+        for _ in 0..ROUNDS {
+            known.has_changed = false;
+            self.decide_cases(known)?;
+            congruences::draw(self.terms, known)?;
             known.part()?;
             if !known.has_changed {
                 break;
@@ -304,78 +310,6 @@ fn both(a: Interval, b: Interval) -> Interval {
     Interval { low, high }
 }
 
-impl Linear {
-    /// A term of integers; `None` where its factors are too large.
-    fn of(terms: &Terms, term: Term) -> Option<Linear> {
-        match terms.node(term) {
-            Node::IntConst(value) => Some(Linear { constant: *value, scale: 1, sum: Rc::from([]) }),
-            Node::IntSum { constant, members } => {
-                let mut members = members.to_vec();
-                members.sort_unstable();
-                Linear::new(*constant, members)
-            }
-            _ => Some(Linear::of_term(term)),
-        }
-    }
-
-    fn of_term(term: Term) -> Linear {
-        Linear { constant: 0, scale: 1, sum: Rc::from([(term, 1)]) }
-    }
-
-    fn of_sum(sum: &Sum) -> Linear {
-        Linear { constant: 0, scale: 1, sum: sum.clone() }
-    }
-
-    /// Of members in the order of their terms; `None` where an absolute value is no number.
-    fn new(constant: i128, mut members: Vec<(Term, i128)>) -> Option<Linear> {
-        members.retain(|&(_, factor)| factor != 0);
-        let divisor = members.iter().try_fold(0, |divisor, &(_, factor)| {
-            (factor != i128::MIN).then(|| greatest_common_divisor(divisor, factor))
-        })?;
-        let scale = match members.first() {
-            Some(&(_, first)) if first < 0 => -divisor,
-            Some(_) => divisor,
-            None => 1,
-        };
-        members.iter_mut().for_each(|(_, factor)| *factor /= scale);
-        Some(Linear { constant, scale, sum: members.into() })
-    }
-
-    /// `self + times * other`; `None` on overflow.
-    fn combine(&self, other: &Linear, times: i128) -> Option<Linear> {
-        let scale = other.scale.checked_mul(times)?;
-        let mut members: Vec<(Term, i128)> = Vec::with_capacity(self.sum.len() + other.sum.len());
-        let mut rest = other.sum.iter().peekable();
-        for &(term, factor) in self.sum.iter() {
-            while let Some(&(before, factor)) = rest.next_if(|(other, _)| *other < term) {
-                members.push((before, factor.checked_mul(scale)?));
-            }
-            let mut factor = factor.checked_mul(self.scale)?;
-            if let Some((_, other)) = rest.next_if(|(other, _)| *other == term) {
-                factor = factor.checked_add(other.checked_mul(scale)?)?;
-            }
-            members.push((term, factor));
-        }
-        for &(term, factor) in rest {
-            members.push((term, factor.checked_mul(scale)?));
-        }
-        Linear::new(self.constant.checked_add(other.constant.checked_mul(times)?)?, members)
-    }
-
-    /// What its sum may be where it lies in an interval: only integers count. `None` where it has no unknowns.
-    fn rounded(&self, interval: Interval) -> Option<Interval> {
-        if self.sum.is_empty() {
-            return None;
-        }
-        let rest = |end: Option<i128>| end?.checked_sub(self.constant);
-        let (low, high) = (rest(interval.low), rest(interval.high));
-        let (low, high) = if self.scale > 0 { (low, high) } else { (negated(high), negated(low)) };
-        let size = self.scale.checked_abs()?;
-        let up = |low: i128| low.div_euclid(size) + i128::from(low.rem_euclid(size) != 0);
-        Some(Interval { low: low.map(up), high: high.map(|high| high.div_euclid(size)) })
-    }
-}
-
 impl Known {
     /// What a linear term may be.
     fn interval(&self, linear: &Linear) -> Interval {
@@ -474,8 +408,11 @@ impl Known {
     }
 }
 
-fn negated(end: Option<i128>) -> Option<i128> {
-    end?.checked_neg()
+/// That a term lies in an interval.
+#[cfg(test)]
+fn bounds(terms: &mut Terms, term: Term, low: i128, high: i128) -> [Term; 2] {
+    let (low, high) = (terms.int(low), terms.int(high));
+    [terms.int_le(low, term), terms.int_le(term, high)]
 }
 
 #[cfg(test)]
@@ -484,11 +421,6 @@ mod tests {
     use crate::effort::Effort;
     use crate::solver::numbers::Numbers;
     use crate::solver::{Answer, Encoded, Encoding, in_own_context, z3_backend};
-
-    fn bounds(terms: &mut Terms, term: Term, low: i128, high: i128) -> [Term; 2] {
-        let (low, high) = (terms.int(low), terms.int(high));
-        [terms.int_le(low, term), terms.int_le(term, high)]
-    }
 
     /// Two threads at `scale * id + ...`, a byte that both meet, and some other facts.
     fn assertions(terms: &mut Terms, numbers: &mut Numbers) -> Vec<Term> {
