@@ -8,6 +8,7 @@
 
 use super::linear::{Linear, Sum};
 use super::{Conflict, Known};
+use crate::limits;
 use crate::solver::interval::Interval;
 use crate::vcgen::term::{Node, Term, Terms};
 use std::collections::BTreeSet;
@@ -22,10 +23,19 @@ const WIDEST: i128 = 64;
 /// What takes the place of terms in one sum.
 const MOST_STEPS: usize = 20;
 
-/// A linear term that is a multiple of a modulus; of all, where that is 0.
+/// A linear term that is a multiple of a modulus; of all, where that is 0. Its latest term has the factor 1 or -1.
 struct Congruence {
     modulus: i128,
     linear: Linear,
+    latest: Term,
+    unit: i128,
+}
+
+impl Congruence {
+    fn of(modulus: i128, linear: Linear) -> Option<Congruence> {
+        let (latest, unit) = linear.latest().filter(|(_, factor)| factor.abs() == 1)?;
+        Some(Congruence { modulus, linear, latest, unit })
+    }
 }
 
 /// Draws from each equation what it says modulo constants.
@@ -36,7 +46,7 @@ pub(super) fn draw(terms: &Terms, known: &mut Known) -> Result<(), Conflict> {
         return Ok(());
     }
     let equations = equations(known);
-    congruences.extend(equations.iter().map(|equation| Congruence { modulus: 0, linear: equation.clone() }));
+    congruences.extend(equations.iter().filter_map(|equation| Congruence::of(0, equation.clone())));
     for equation in &equations {
         for &modulus in &moduli {
             let Some(rest) = reduced(equation, modulus, &congruences) else { continue };
@@ -58,7 +68,7 @@ fn told(terms: &Terms, known: &Known) -> Vec<Congruence> {
         let Node::IntMod(dividend, divisor) = terms.node(term) else { return None };
         let modulus = terms.int_value(*divisor).filter(|divisor| *divisor > 1)?;
         let rest = interval.low.filter(|low| interval.high == Some(*low))?;
-        Some(Congruence { modulus, linear: Linear::of(terms, *dividend)?.minus(rest)? })
+        Congruence::of(modulus, Linear::of(terms, *dividend)?.minus(rest)?)
     };
     known.rows.iter().filter_map(of_row).collect()
 }
@@ -91,13 +101,11 @@ fn equations(known: &Known) -> Vec<Linear> {
 /// What is a multiple of the modulus where a linear term is zero: without multiples of it, and of terms as early as possible.
 fn reduced(equation: &Linear, modulus: i128, congruences: &[Congruence]) -> Option<Linear> {
     let mut linear = equation.modulo(modulus)?;
-    let holds = |one: &&Congruence| one.modulus % modulus == 0;
     for _ in 0..MOST_STEPS {
+        limits::check();
         let substitute = |(term, factor): (Term, i128)| {
-            let mut units =
-                congruences.iter().filter(holds).filter_map(|one| Some((&one.linear, one.linear.latest()?)));
-            let (linear, (_, unit)) = units.find(|(_, latest)| latest.0 == term && latest.1.abs() == 1)?;
-            Some((linear, -factor * unit))
+            let one = congruences.iter().find(|one| one.latest == term && one.modulus % modulus == 0)?;
+            Some((&one.linear, -factor * one.unit))
         };
         let Some((other, times)) = linear.members().rev().find_map(substitute) else { break };
         linear = linear.combine(other, times)?.modulo(modulus)?;
