@@ -408,19 +408,36 @@ impl Known {
     }
 }
 
-/// That a term lies in an interval.
+/// What the tests of this folder have in common.
 #[cfg(test)]
-fn bounds(terms: &mut Terms, term: Term, low: i128, high: i128) -> [Term; 2] {
-    let (low, high) = (terms.int(low), terms.int(high));
-    [terms.int_le(low, term), terms.int_le(term, high)]
+mod compared {
+    use super::*;
+    use crate::effort::Effort;
+    use crate::solver::{Answer, Encoded, Encoding, z3_backend};
+
+    /// That a term lies in an interval.
+    pub(super) fn bounds(terms: &mut Terms, term: Term, low: i128, high: i128) -> [Term; 2] {
+        let (low, high) = (terms.int(low), terms.int(high));
+        [terms.int_le(low, term), terms.int_le(term, high)]
+    }
+
+    /// Whether assertions are refuted, and whether Z3 finds a model of them: never both.
+    pub(super) fn with_z3(terms: &Terms, assertions: Vec<Term>) -> [bool; 2] {
+        let is_refuted = refutes(terms, &assertions);
+        let encoded = Encoded::linear(assertions);
+        let answer = z3_backend::check(terms, &encoded, Encoding::Integers, Effort::milliseconds(500));
+        let has_model = matches!(answer, Answer::Refuted(_));
+        assert!(!is_refuted || !has_model, "a model of {:?}", encoded.assertions);
+        [is_refuted, has_model]
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::compared::{bounds, with_z3};
     use super::*;
-    use crate::effort::Effort;
+    use crate::solver::in_own_context;
     use crate::solver::numbers::Numbers;
-    use crate::solver::{Answer, Encoded, Encoding, in_own_context, z3_backend};
 
     /// Two threads at `scale * id + ...`, a byte that both meet, and some other facts.
     fn assertions(terms: &mut Terms, numbers: &mut Numbers) -> Vec<Term> {
@@ -476,12 +493,9 @@ mod tests {
             for _ in 0..1_500 {
                 let mut terms = Terms::default();
                 let assertions = assertions(&mut terms, &mut numbers);
-                let is_refuted = refutes(&terms, &assertions);
-                let encoded = Encoded::linear(assertions);
-                let answer = z3_backend::check(&terms, &encoded, Encoding::Integers, Effort::milliseconds(500));
+                let [is_refuted, has_model] = with_z3(&terms, assertions);
                 proved += usize::from(is_refuted);
-                satisfied += usize::from(matches!(answer, Answer::Refuted(_)));
-                assert!(!is_refuted || !matches!(answer, Answer::Refuted(_)), "a model of {:?}", encoded.assertions);
+                satisfied += usize::from(has_model);
             }
         });
         // Neither side is empty.
