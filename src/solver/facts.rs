@@ -7,6 +7,7 @@
 //! Reference: DESIGN section 5; Handelman, Representing polynomials by positive linear functions on compact convex polyhedra.
 
 use super::interval::Interval;
+use super::multiples::greatest_common_divisor;
 use super::polynomial::{Monomial, Polynomial, common, without};
 use crate::effort::{self, Effort};
 use crate::limits;
@@ -14,7 +15,7 @@ use crate::vcgen::term::{Node, Sort, Term, Terms};
 use foldhash::HashMap;
 use std::cell::Cell;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Later facts about sums are not kept.
 const MOST_FACTS: usize = 100;
@@ -22,6 +23,9 @@ const MOST_FACTS: usize = 100;
 /// Sums that are looked at for one bound, and for all bounds of a round.
 const WORK: usize = 100;
 const WORK_IN_ALL: usize = 4000;
+
+/// Sums that are told as so many parts.
+const MOST_TO_A_PART: i128 = 4;
 
 /// What it costs to look at one.
 const STEP: Effort = Effort::nanoseconds(5000);
@@ -53,6 +57,8 @@ pub(super) struct Facts {
     not_positive: Vec<Polynomial>,
     /// Unknowns that are polynomials of others; none of those is one of these.
     definitions: BTreeMap<Term, Polynomial>,
+    /// Conditions of choices, with whether they hold. What the formula said of a choice it may not say of the value that was chosen.
+    pub(super) chosen: BTreeSet<(Term, bool)>,
     /// How often something was learned.
     pub(super) learned: usize,
     /// How many sums were looked at in this round.
@@ -83,7 +89,27 @@ impl Facts {
                 (true, false) => [Some(difference), None],
                 (false, _) => [negated, None],
             };
-            facts.into_iter().flatten().for_each(|fact| self.is_not_positive(fact));
+            for fact in facts.into_iter().flatten() {
+                self.learn_choices(terms, &fact);
+                self.is_not_positive(fact);
+            }
+        }
+    }
+
+    /// Of `1 <= (x <= 7 ? x : x - 16)`, a number of four bits with its sign, follows `x <= 7` where `x` is at most 15: with
+    /// the other value the fact cannot hold.
+    fn learn_choices(&mut self, terms: &Terms, fact: &Polynomial) {
+        let alone = fact.parts().filter(|(monomial, _)| monomial.len() == 1).map(|(monomial, _)| monomial[0]);
+        for unknown in alone.collect::<Vec<Term>>() {
+            let Node::Ite(condition, yes, no) = *terms.node(unknown) else { continue };
+            for (value, holds) in [(yes, true), (no, false)] {
+                let with = Polynomial::of(terms, value).and_then(|value| fact.with(unknown, &value));
+                let opposite = with.and_then(|with| Polynomial::default().plus(&with, -1));
+                if opposite.and_then(|opposite| self.by_ranges(&opposite)).is_some_and(|most| most < 0) {
+                    self.chosen.insert((condition, !holds));
+                    self.learn(terms, condition, !holds);
+                }
+            }
         }
     }
 
@@ -237,8 +263,29 @@ impl Facts {
         let most = normal.and_then(|normal| self.search_from(&normal, enough));
         match most {
             Some(most) if most <= enough => Some(most),
-            _ => most.into_iter().chain(self.search_from(polynomial, enough)).min(),
+            _ => {
+                let best = most.into_iter().chain(self.search_from(polynomial, enough)).min();
+                best.filter(|best| *best <= enough).or_else(|| self.at_most_in_parts(polynomial, enough)).or(best)
+            }
         }
+    }
+
+    /// Of `2*x + 2 <= w` and `w <= 2*q + 1` follows `2*x - 2*q <= -1`, so that `x - q` is at most -1.
+    fn at_most_in_parts(&self, polynomial: &Polynomial, enough: i128) -> Option<i128> {
+        let parts = self.parts_of(polynomial).checked_pow(polynomial.degree().try_into().ok()?)?;
+        let scaled = Polynomial::default().plus(polynomial, parts).filter(|_| parts > 1 && enough != i128::MIN)?;
+        let most = self.search_from(&scaled, enough.checked_mul(parts)?.checked_add(parts - 1)?)?;
+        Some(most.div_euclid(parts)).filter(|most| *most <= enough)
+    }
+
+    /// In how many parts facts tell of unknowns of a polynomial.
+    fn parts_of(&self, polynomial: &Polynomial) -> i128 {
+        let facts = self.not_positive.iter().flat_map(Polynomial::parts);
+        let is_told = |(monomial, factor): &(&Monomial, i128)| {
+            factor.abs() <= MOST_TO_A_PART && monomial.iter().any(|unknown| polynomial.has(*unknown))
+        };
+        let factors = facts.filter(is_told).map(|(_, factor)| factor.abs());
+        factors.fold(1, |parts, factor| parts / greatest_common_divisor(parts, factor) * factor)
     }
 
     fn search_from(&self, polynomial: &Polynomial, enough: i128) -> Option<i128> {
@@ -365,4 +412,47 @@ pub(super) fn conjuncts(terms: &Terms, formula: Term, holds: bool) -> Vec<(Term,
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn symbol(terms: &mut Terms, facts: &mut Facts, name: &str, low: i128, high: i128) -> Term {
+        let symbol = terms.symbol(name, Sort::Int, None);
+        facts.narrow(symbol, Interval::new(low, high));
+        symbol
+    }
+
+    #[test]
+    fn a_fact_tells_which_value_a_choice_has() {
+        let mut terms = Terms::default();
+        for (least, holds, expected) in [(1, true, (0, 7)), (0, false, (8, 15)), (-1, true, (0, 15))] {
+            let mut facts = Facts::default();
+            let x = symbol(&mut terms, &mut facts, "x", 0, 15);
+            let seven = terms.int(7);
+            let (is_small, negative) = (terms.int_le(x, seven), terms.int_sum(-16, vec![(x, 1)]));
+            let signed = terms.ite(is_small, x, negative);
+            let least = terms.int(least);
+            let fact = terms.int_le(least, signed);
+            facts.learn(&terms, fact, holds);
+            assert_eq!(facts.range(x), Interval::new(expected.0, expected.1), "{least:?} {holds}");
+        }
+    }
+
+    #[test]
+    fn halves_are_compared_as_wholes() {
+        let mut terms = Terms::default();
+        let mut facts = Facts::default();
+        let [x, w, q] = ["x", "w", "q"].map(|name| symbol(&mut terms, &mut facts, name, 0, 1000));
+        // 2*x + 2 <= w, and w <= 2*q + 1
+        let (twice, odd) = (terms.int_sum(2, vec![(x, 2)]), terms.int_sum(1, vec![(q, 2)]));
+        for fact in [terms.int_le(twice, w), terms.int_le(w, odd)] {
+            facts.learn(&terms, fact, true);
+        }
+        let distance = Polynomial::unknown(x).plus(&Polynomial::unknown(q), -1);
+        let most = |enough: i128| distance.as_ref().and_then(|distance| facts.at_most(distance, enough));
+        assert_eq!(most(-1), Some(-1));
+        assert!(most(-2).is_none_or(|most| most >= -1), "x == 0 and q == 1 are possible");
+    }
 }

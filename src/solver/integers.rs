@@ -15,6 +15,7 @@ use super::quotients::Divisions;
 use super::truths::Truths;
 use crate::vcgen::term::{BvBinary, BvCompare, Node, Sort, Term, Terms, signed};
 use foldhash::{HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Wrapping is spelled out case by case up to this many windows of size 2^n; beyond, by `mod`.
 pub(super) const WINDOW_LIMIT: i128 = 3;
@@ -41,6 +42,8 @@ pub(crate) struct Integers<'t> {
     pub(super) facts: Facts,
     /// Quotients by unknowns.
     pub(super) divisions: Divisions,
+    /// Names of differences of sizes, with what they are.
+    pub(super) differences: BTreeMap<Term, Term>,
     /// What its conjuncts are.
     pub(super) truths: Truths,
     /// Whether there may be facts.
@@ -91,6 +94,7 @@ impl<'t> Integers<'t> {
             products: HashMap::default(),
             facts: Facts::default(),
             divisions: Divisions::default(),
+            differences: BTreeMap::new(),
             truths: Truths::default(),
             learns: multiplies,
         };
@@ -421,6 +425,9 @@ impl<'t> Integers<'t> {
     }
 
     pub(super) fn product(&mut self, x: Value, y: Value, width: u32) -> Value {
+        for factor in [x, y] {
+            self.name_difference(factor.term);
+        }
         let term = self.terms.int_mul(x.term, y.term);
         let interval = self.sharpened(term, x.interval.times(y.interval), width);
         self.products.insert(term, interval);

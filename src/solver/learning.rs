@@ -9,7 +9,7 @@ use super::integers::{Integers, modulus};
 use super::interval::Interval;
 use super::polynomial::Polynomial;
 use super::radix;
-use crate::vcgen::term::{Node, Term};
+use crate::vcgen::term::{Node, Sort, Term};
 
 /// Terms of a comparison that facts are taken from, and how often they are looked for.
 const LARGEST_FACT: usize = 80;
@@ -31,6 +31,7 @@ impl Integers<'_> {
             self.facts.begin_round();
             for &(comparison, holds) in &comparisons {
                 let formula = self.formula(comparison);
+                self.name_number_of_values(formula, holds);
                 self.facts.learn(self.terms, formula, holds);
             }
             // What was translated on the way did not know all facts.
@@ -45,6 +46,9 @@ impl Integers<'_> {
             }
         }
         self.facts.begin_round();
+        for &(condition, holds) in &self.facts.chosen {
+            self.side.push(if holds { condition } else { self.terms.not(condition) });
+        }
     }
 
     /// What a choice is where the conjuncts of the formula tell.
@@ -62,8 +66,42 @@ impl Integers<'_> {
         let zeros = radix::zeros(self.terms, &self.facts);
         if !zeros.is_empty() {
             self.tell_divisions();
+            let named = self.differences.iter().map(|(name, sum)| self.terms.eq(*name, *sum));
+            self.side.extend(named);
         }
         zeros
+    }
+
+    /// Gives a name to the number of values that a comparison leaves, `w - radius + 1` in `x <= w - radius`.
+    fn name_number_of_values(&mut self, formula: Term, holds: bool) -> Option<()> {
+        let Node::IntLe(a, b) = *self.terms.node(formula) else { return None };
+        let number = if holds { self.terms.int_sum(1, vec![(b, 1)]) } else { a };
+        self.name_difference(number)
+    }
+
+    /// Gives a factor such as `w - radius + 1` a name, where it is made of sizes: multiplied out, rows of that length are hard to
+    /// see. What is left of a size is at most as much.
+    pub(super) fn name_difference(&mut self, factor: Term) -> Option<()> {
+        let Node::IntSum { members, .. } = self.terms.node(factor).clone() else { return None };
+        let is_size = |member: &Term| {
+            let name = self.terms.symbol_of(*member).map(|symbol| &symbol.name);
+            name.is_some_and(|name| !name.contains('$') && !name.starts_with("ctaid"))
+        };
+        let is_difference = members.iter().any(|(_, factor)| *factor < 0);
+        if !self.learns || !is_difference || !members.iter().all(|(member, _)| is_size(member)) {
+            return None;
+        }
+        let name = self.terms.apply("difference", vec![factor], Sort::Int);
+        self.differences.insert(name, factor);
+        let (sum, named) = (Polynomial::of(self.terms, factor)?, Polynomial::unknown(name));
+        for &(size, _) in members.iter().filter(|(_, factor)| *factor == 1) {
+            let taken = sum.plus(&Polynomial::unknown(size), -1)?;
+            if self.facts.at_most(&taken, 0).is_some_and(|most| most <= 0) {
+                let is_less = self.terms.int_le(name, size);
+                self.facts.learn(self.terms, is_less, true);
+            }
+        }
+        self.facts.define(&sum, &named)
     }
 
     /// What the facts say, where a sum or product may wrap.

@@ -21,7 +21,20 @@ impl Integers<'_> {
             Interval { low: Some(l), high: Some(h) } if l == h => self.terms.int(l),
             _ => self.terms.int_div(value.term, d),
         };
+        self.learn_quotient(value.term, term, divisor);
         Value { term, interval }
+    }
+
+    /// Of `q == x / 3` follows `3*q <= x` and `x <= 3*q + 2`.
+    fn learn_quotient(&mut self, x: Term, quotient: Term, divisor: i128) {
+        if self.learns && matches!(self.terms.node(quotient), Node::IntDiv(..)) {
+            let least = self.terms.int_sum(0, vec![(quotient, divisor)]);
+            let most = self.terms.int_sum(divisor - 1, vec![(quotient, divisor)]);
+            for (low, high) in [(least, x), (x, most)] {
+                let fact = self.terms.int_le(low, high);
+                self.facts.learn(self.terms, fact, true);
+            }
+        }
     }
 
     pub(super) fn binary(&mut self, op: BvBinary, a: Term, b: Term, width: u32) -> Value {
@@ -116,6 +129,9 @@ impl Integers<'_> {
         let mirrored = self.terms.int_sum(0, vec![(mirrored, -1)]);
         let non_negative = self.terms.int_le(zero, x.term);
         let always_positive = x.interval.low.is_some_and(|l| l >= 0);
+        if always_positive {
+            self.learn_quotient(x.term, quotient, size);
+        }
         let quotient = if always_positive { quotient } else { self.terms.ite(non_negative, quotient, mirrored) };
         if op == BvBinary::Sdiv {
             let bound = half / size;
