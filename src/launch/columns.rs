@@ -59,6 +59,11 @@ impl Sums {
         }
     }
 
+    /// The ids in the columns of an expression.
+    pub(super) fn ids(&self, forms: &Forms, parameters: &BTreeSet<Name>, e: &ExprRef) -> BTreeSet<Term> {
+        self.sum(forms, parameters, e).map(|sum| ids(&sum.columns)).unwrap_or_default()
+    }
+
     /// All of them, each once.
     pub(super) fn all(&self) -> BTreeSet<&Sum> {
         self.of.values().collect()
@@ -79,6 +84,13 @@ impl Sums {
             _ => return plain(),
         };
         match op {
+            BvOp::And | BvOp::Urem => {
+                rest(forms, op, a, b).map(|columns| Sum { pitches: BTreeMap::new(), columns }).or_else(plain)
+            }
+            BvOp::Sub => match (self.sum(forms, parameters, a), self.sum(forms, parameters, b)) {
+                (Some(sum), Some(taken)) if taken.pitches.is_empty() => sum.plus(&taken, -1),
+                _ => plain(),
+            },
             BvOp::Add | BvOp::Or => self.sum(forms, parameters, a)?.plus(&self.sum(forms, parameters, b)?, 1),
             BvOp::Shl => {
                 let factor = 1i64.checked_shl(u32::try_from(number(b)?).ok()?)?;
@@ -100,6 +112,29 @@ impl Sums {
             }
             _ => plain(),
         }
+    }
+}
+
+/// `tid & 15`, `tid % 16`, or eight times that, `(tid << 3) & 120`; of `tid & -16` the rest is taken. What compilers add to
+/// round towards zero is 0 for ids.
+fn rest(forms: &Forms, op: BvOp, a: &ExprRef, b: &ExprRef) -> Option<Form> {
+    let (number, form) = (forms.of(b)?.value()?, forms.of(a)?);
+    let axis = Axis::ALL.into_iter().find(|axis| form.factor(&Term::Thread(*axis)) > 0)?;
+    let own = form.factor(&Term::Thread(axis));
+    let mut others = form.terms.iter().filter(|(term, _)| **term != Term::Thread(axis));
+    let is_rounded = |(term, factor): (&Term, &i64)| matches!(term, Term::Unknown(_)) && own == 1 && *factor == 1;
+    let is_alone = others.next().is_none_or(is_rounded) && others.next().is_none() && form.constant == 0;
+    let (below, is_rest) = match op {
+        BvOp::And if number < 0 => (-number, false),
+        BvOp::And => (number + own, true),
+        _ => (number, true),
+    };
+    let below = u32::try_from(below / own).ok().filter(|_| is_alone && below % own == 0)?;
+    let rest = Form::default().plus(&Form::term(Term::Rest(axis, below)), own);
+    match is_rest {
+        _ if below < 2 || !below.is_power_of_two() => None,
+        true => rest,
+        false => Form::default().plus(&Form::term(Term::Thread(axis)), own)?.plus(&rest?, -1),
     }
 }
 
@@ -128,9 +163,12 @@ impl Columns {
         self.products.is_empty() || self.products.iter().any(|p| !p.grid.is_empty() || !p.block.is_empty())
     }
 
-    /// One more than the last column of a sum of ids in a launch. `named` are offsets that may be added.
+    /// One more than the last column of a sum of ids in a launch, with the columns up to the next thread's. `named` are offsets
+    /// that may be added.
     pub(super) fn of(form: &Form, launch: Geometry, named: impl Fn(&Name) -> Option<String>) -> Option<Columns> {
-        let mut columns = Columns { products: Vec::new(), number: form.constant.max(0) + 1 };
+        let of_ids = form.terms.iter().filter(|(term, _)| !matches!(term, Term::Unknown(_)));
+        let step = of_ids.map(|(_, factor)| factor.abs()).min().unwrap_or(1);
+        let mut columns = Columns { products: Vec::new(), number: (form.constant.max(0) / step + 1) * step };
         for axis in Axis::ALL {
             let [own, start, apart] =
                 [Term::Thread(axis), Term::BlockStart(axis), Term::Block(axis)].map(|term| form.factor(&term));
@@ -145,6 +183,9 @@ impl Columns {
             columns.add(apart, (vec![axis], grid), (Vec::new(), None))?;
         }
         for (term, factor) in &form.terms {
+            if let Term::Rest(_, below) = term {
+                columns.number += factor.checked_mul(i64::from(below - 1)).filter(|last| *last >= 0)?;
+            }
             let Term::Unknown(name) = term else { continue };
             let number = u32::try_from(*factor).ok()?;
             let parameters = vec![named(name)?];

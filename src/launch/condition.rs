@@ -243,6 +243,13 @@ impl Condition {
         )
     }
 
+    /// Whether it says of a product, of which proofs often depend, what another condition says of two of its factors.
+    pub(super) fn implies_area(&self, other: &Condition) -> bool {
+        let (Condition::Extent(product), Condition::Area(a, b)) = (self, other) else { return false };
+        let area = Product { number: 1, grid: Vec::new(), block: Vec::new(), parameters: vec![a.clone(), b.clone()] };
+        !self.is_seldom_needed() && product.covers(&area)
+    }
+
     /// Whether it only says that a parameter is positive.
     pub(super) fn is_positive(&self) -> bool {
         matches!(self, Condition::Positive(_))

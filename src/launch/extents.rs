@@ -6,6 +6,7 @@
 
 use super::linear::{Form, Forms, Term};
 use super::uses::ids;
+use crate::geometry::Axis;
 use crate::ivl::ast::{ExprKind, ExprRef, Name, Type};
 use crate::ivl::bv::{Builtin, BvOp, parse_builtin};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,15 +27,23 @@ pub(super) struct Extent {
     /// Constants that stand for parameters, each as often as it is a factor.
     pub(super) parameters: Vec<Name>,
     pub(super) ids: BTreeSet<Term>,
+    /// How far blocks are apart along an axis, in units of the number, where that is a constant.
+    pub(super) apart: BTreeMap<Axis, u64>,
 }
 
 impl Extent {
+    fn of_number(number: u64) -> Extent {
+        Extent { number, parameters: Vec::new(), ids: BTreeSet::new(), apart: BTreeMap::new() }
+    }
+
     fn times(&self, other: &Extent) -> Option<Extent> {
         let mut parameters = [self.parameters.clone(), other.parameters.clone()].concat();
         parameters.sort();
         let number = self.number.checked_mul(other.number)?;
         let ids = self.ids.union(&other.ids).cloned().collect();
-        (number <= LARGEST && parameters.len() <= MOST_PARAMETERS).then_some(Extent { number, parameters, ids })
+        let apart = self.apart.iter().chain(&other.apart).map(|(axis, apart)| (*axis, *apart)).collect();
+        let is_small = number <= LARGEST && parameters.len() <= MOST_PARAMETERS;
+        is_small.then_some(Extent { number, parameters, ids, apart })
     }
 }
 
@@ -89,23 +98,36 @@ impl Extents {
         let number =
             |e: &ExprRef| forms.of(e).and_then(|form| form.value()).and_then(|value| u64::try_from(value).ok());
         let factors = |e: &ExprRef| match number(e) {
-            Some(number) => vec![Extent { number, parameters: Vec::new(), ids: BTreeSet::new() }],
+            Some(number) => vec![Extent::of_number(number)],
             None => self.of(forms, e),
         };
         let products = |a: &[Extent], b: &[Extent]| -> BTreeSet<Extent> {
             a.iter().flat_map(|a| b.iter().filter_map(|b| a.times(b))).collect()
         };
         let all: BTreeSet<Extent> = match op {
-            BvOp::Add | BvOp::Or | BvOp::Sub => self.of(forms, a).into_iter().chain(self.of(forms, b)).collect(),
+            BvOp::Add | BvOp::Or => self.of(forms, a).into_iter().chain(self.of(forms, b)).collect(),
+            // What is taken makes it no larger.
+            BvOp::Sub => self.of(forms, a).into_iter().collect(),
             BvOp::Mul => products(&factors(a), &factors(b)),
             BvOp::Shl => {
                 let power = number(b).and_then(|distance| 1u64.checked_shl(u32::try_from(distance).ok()?));
-                let power = power.map(|number| Extent { number, parameters: Vec::new(), ids: BTreeSet::new() });
-                products(&self.of(forms, a), &Vec::from_iter(power))
+                products(&self.of(forms, a), &Vec::from_iter(power.map(Extent::of_number)))
             }
+            BvOp::Lshr | BvOp::Ashr => {
+                let part = number(b).and_then(|distance| 1u64.checked_shl(u32::try_from(distance).ok()?));
+                self.parts(forms, a, part)
+            }
+            BvOp::Udiv | BvOp::Sdiv => self.parts(forms, a, number(b)),
             _ => BTreeSet::new(),
         };
         all.into_iter().take(MOST_PRODUCTS).collect()
+    }
+
+    /// Of a quotient by a number.
+    fn parts(&self, forms: &Forms, dividend: &ExprRef, divisor: Option<u64>) -> BTreeSet<Extent> {
+        let Some(divisor) = divisor.filter(|divisor| *divisor > 0) else { return BTreeSet::new() };
+        let part = |extent: Extent| Extent { number: extent.number.div_ceil(divisor), ..extent };
+        self.of(forms, dividend).into_iter().map(part).collect()
     }
 
     /// A sum of ids, or a parameter with a number as factor.
@@ -113,10 +135,14 @@ impl Extents {
         let number = form.terms.values().map(|factor| factor.unsigned_abs()).min()?;
         let unknown = form.terms.keys().find_map(|term| if let Term::Unknown(name) = term { Some(name) } else { None });
         match unknown {
-            None => Some(Extent { number, parameters: Vec::new(), ids: ids(form) }),
+            None => {
+                let apart = |axis: &Axis| form.factor(&Term::Block(*axis)).unsigned_abs() / number;
+                let apart = Axis::ALL.into_iter().map(|axis| (axis, apart(&axis))).filter(|(_, apart)| *apart > 1);
+                Some(Extent { ids: ids(form), apart: apart.collect(), ..Extent::of_number(number) })
+            }
             Some(name) => {
                 let is_alone = form.terms.len() == 1 && self.parameters.contains(name);
-                is_alone.then(|| Extent { number, parameters: vec![name.clone()], ids: BTreeSet::new() })
+                is_alone.then(|| Extent { parameters: vec![name.clone()], ..Extent::of_number(number) })
             }
         }
     }

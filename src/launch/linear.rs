@@ -25,6 +25,8 @@ pub(crate) enum Term {
     Block(Axis),
     /// `ctaid * ntid` of an axis, where the block is of any size.
     BlockStart(Axis),
+    /// The rest of `tid` of an axis by a power of two: a column of a block whose threads are on one axis.
+    Rest(Axis, u32),
     /// A variable with a value that is no such sum.
     Unknown(Name),
 }
@@ -43,7 +45,7 @@ impl Form {
         Form::default().plus(&Form { terms: BTreeMap::new(), constant }, 1)
     }
 
-    fn term(term: Term) -> Form {
+    pub(super) fn term(term: Term) -> Form {
         Form { terms: BTreeMap::from([(term, 1)]), constant: 0 }
     }
 

@@ -59,6 +59,9 @@ const FEWER_CONDITIONS: Effort = Effort::milliseconds(800);
 /// For an execution with a defect in a launch that the kernel suggests.
 const NATURAL_DEFECT: Effort = Effort::seconds(6);
 
+/// The least for a proof without any conditions, where there is one with all that are likely.
+const ANY_VALUES_LEAST: Effort = Effort::seconds(3);
+
 /// To look for weaker conditions, beside as much as the proof took.
 const WEAKENING: Effort = Effort::milliseconds(1600);
 
@@ -109,6 +112,7 @@ pub(crate) fn decide(
         proved: None,
         proof_until: None,
         weaken_until: None,
+        any_values: None,
     };
     let report = if kernel.geometry.has_free() { launches.any() } else { launches.given() };
     let outside = launches.examples(report.as_ref().ok());
@@ -143,6 +147,8 @@ struct Launches<'a, 'd> {
     proof_until: Option<Budget>,
     /// When the search for weaker conditions than the first ones ends.
     weaken_until: Option<Budget>,
+    /// For a proof without any conditions, where one with all of them is tried before it.
+    any_values: Option<Effort>,
 }
 
 impl Launches<'_, '_> {
@@ -397,6 +403,9 @@ impl Launches<'_, '_> {
         }
         let has_rows = |conditions: &[Condition]| conditions.iter().any(Condition::keeps_rows);
         let limit = match &self.proved {
+            Some((time, _)) if conditions.is_empty() && self.any_values.is_some() => {
+                self.any_values.unwrap_or_default().min(ANY_VALUES_LEAST.max(*time * 4))
+            }
             // Without what keeps rows apart there hardly is a proof, and to see that takes long.
             Some((time, all)) if has_rows(all) && !has_rows(conditions) => (*time).clamp(FEWER_CONDITIONS, WEAKENING),
             Some((time, _)) if self.is_fixed => (*time).clamp(FEWER_CONDITIONS, ONE_CONDITION),
@@ -404,7 +413,7 @@ impl Launches<'_, '_> {
             None if self.failed.is_empty() || self.proof_until.is_some() => NATURAL_CONDITION,
             None => ONE_CONDITION,
         };
-        if self.is_too_weak(conditions) {
+        if limit.is_none() || self.is_too_weak(conditions) {
             self.failed.insert(key);
             return Err(Vec::new());
         }
@@ -417,7 +426,8 @@ impl Launches<'_, '_> {
             Ok(report) if report.verdict == Verdict::Verified => {
                 let time = effort::spent() - started;
                 self.proved = Some((time, conditions.to_vec()));
-                let more = if self.is_fixed { WEAKENING + time } else { ONE_CONDITION + WEAKENING };
+                let any_values = self.any_values.unwrap_or_default();
+                let more = any_values + if self.is_fixed { WEAKENING + time } else { ONE_CONDITION + WEAKENING };
                 self.weaken_until = self.weaken_until.or(Some(Budget::new(more)));
                 Ok(report)
             }

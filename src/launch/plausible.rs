@@ -55,10 +55,14 @@ pub(crate) fn conditions(kernel: &Kernel, essence: &Kernel) -> Vec<Condition> {
     conditions.extend(rows.map(|(row, pitch)| Condition::Area(row, pitch)));
     let below = below.into_iter().filter(|(_, count)| is_narrow_size(count));
     conditions.extend(below.map(|(index, count)| Condition::Below(index, count)));
+    let taken = uses.taken.iter().filter(|name| !sizes.contains(name) && !is_wide(name));
+    conditions.extend(taken.cloned().map(Condition::ParameterBounded));
     conditions.extend(uses.masks.iter().cloned().map(Condition::Power));
     conditions.extend(uses.wide());
     conditions.extend(uses.covered());
-    conditions.extend(uses.products(&is_narrow_size).into_iter().map(Condition::Extent));
+    let extents: Vec<Condition> = uses.products(&is_narrow_size).into_iter().map(Condition::Extent).collect();
+    conditions.retain(|condition| !extents.iter().any(|extent| extent.implies_area(condition)));
+    conditions.extend(extents);
     let steps = if uses.looped.is_empty() { Steps::None } else { Steps::OfGrid };
     for volume in uses.numbers() {
         let is_part = |name: &String| volume.parameters.contains(name);
@@ -287,8 +291,9 @@ impl Uses<'_> {
     /// Products of sizes that no area bounds: with numbers, with the grid, or of more than two sizes.
     fn products(&self, is_size: &dyn Fn(&String) -> bool) -> BTreeSet<Product> {
         let products = self.extents.products().into_iter().filter_map(|extent| self.product(extent, is_size));
-        let is_more =
-            |product: &Product| product.number > 1 || !product.grid.is_empty() || product.parameters.len() > 2;
+        let is_more = |product: &Product| {
+            product.number > 1 || !(product.grid.is_empty() && product.block.is_empty()) || product.parameters.len() > 2
+        };
         let products: BTreeSet<Product> = products.filter(is_more).collect();
         let is_implied = |product: &&Product| products.iter().any(|other| other != *product && other.covers(product));
         products.iter().filter(|product| !is_implied(product)).cloned().collect()
@@ -315,6 +320,11 @@ impl Uses<'_> {
             match bounds.min_by_key(|(_, ids)| ids.len()) {
                 _ if !is_of_axis => {}
                 Some((bound, _)) => product.parameters.push(bound.clone()),
+                // What the threads of a block add is less than a block further.
+                None if extent.apart.contains_key(&axis) => {
+                    product.number = product.number.checked_mul(u32::try_from(extent.apart[&axis]).ok()?)?;
+                    product.grid.push(axis);
+                }
                 None => {
                     product.grid.extend(extent.ids.contains(&block).then_some(axis));
                     product.block.extend(extent.ids.contains(&thread).then_some(axis));
@@ -383,6 +393,28 @@ mod tests {
         assert!(batch.contains(&"param_2 >= param_1 * param_1".to_string()), "{batch:?}");
         let diagonal = lines(include_str!("../../tests/plausible/diagonal_tiles.ptx"), launch([16, 1, 1], [6, 1, 1]));
         assert!(diagonal.contains(&"param_1 >= 96".to_string()), "{diagonal:?}");
+    }
+
+    #[test]
+    fn sizes_are_known_behind_parts_and_differences() {
+        let chroma = lines(include_str!("../../tests/plausible/chroma_plane.ptx"), FREE);
+        assert_eq!(chroma[2], "param_2 * param_3 <= 2147483647", "{chroma:?}");
+        let valid = lines(include_str!("../../tests/plausible/valid_convolution.ptx"), launch([16, 16, 1], [8, 8, 4]));
+        assert!(valid.contains(&"gridDim.z * param_3 * param_4 <= 2147483647".to_string()), "{valid:?}");
+        assert!(!valid.iter().any(|line| line.starts_with("param_3 * param_4")), "the product implies it: {valid:?}");
+    }
+
+    #[test]
+    fn rows_go_as_far_as_blocks_are_apart() {
+        let strips = include_str!("../../tests/plausible/strips_of_tile.ptx");
+        let given = lines(strips, launch([32, 8, 1], [16, 16, 1]));
+        assert_eq!(given[1..], ["param_2 >= 512", "32 * gridDim.y * param_2 <= 2147483647"]);
+        let flat = include_str!("../../tests/plausible/flat_tile.ptx");
+        let given = lines(flat, launch([256, 1, 1], [8, 8, 1]));
+        assert!(given.contains(&"param_1 >= 1024".to_string()), "{given:?}");
+        let square = include_str!("../../tests/plausible/square_tile.ptx");
+        let given = lines(square, launch([16, 16, 1], [1, 1, 1]));
+        assert_eq!(given[1..], ["param_1 >= 16", "blockDim.y * param_1 <= 2147483647"]);
     }
 
     #[test]

@@ -42,6 +42,10 @@ pub(super) struct Uses<'k> {
     pub(super) mixed: BTreeSet<String>,
     /// Ids that run down in the rows that parameters multiply: columns with them are no rows.
     pub(super) down: BTreeMap<String, BTreeSet<Term>>,
+    /// Variables that are at most as large as a parameter: a part of it, or what others leave of it.
+    pub(super) parts: BTreeMap<Name, String>,
+    /// Parameters of 32 bits that are taken from others.
+    pub(super) taken: BTreeSet<String>,
     /// Ids that stand beside products of unknowns in what a variable is.
     pub(super) hidden: BTreeMap<Name, BTreeSet<Term>>,
     pub(super) extents: Extents,
@@ -86,6 +90,8 @@ impl<'k> Uses<'k> {
             masks: BTreeSet::new(),
             mixed: BTreeSet::new(),
             down: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            taken: BTreeSet::new(),
             hidden: BTreeMap::new(),
             looped: BTreeSet::new(),
         };
@@ -123,6 +129,9 @@ impl<'k> Uses<'k> {
     fn assign(&mut self, variable: &Name, value: &ExprRef) {
         self.extents.assign(&self.forms, variable, value);
         self.sums.assign((&self.forms, &self.integers), variable, value);
+        if let Some(size) = self.part(value).filter(|_| !self.forms.is_reassigned(variable)) {
+            self.parts.entry(variable.clone()).or_insert(size);
+        }
         if self.forms.of(value).is_none() {
             let ids = self.ids_in(value);
             self.hidden.entry(variable.clone()).or_insert(ids);
@@ -185,11 +194,14 @@ impl<'k> Uses<'k> {
                 form.terms.keys().any(|term| matches!(term, Term::Unknown(name) if self.named(name).is_some()))
             };
             if forms.iter().any(depends) {
-                self.limited.extend(forms.iter().flat_map(ids));
+                let of_sums = [a, b].into_iter().flat_map(|side| self.sums.ids(&self.forms, &self.integers, side));
+                self.limited.extend(forms.iter().flat_map(ids).chain(of_sums));
             }
         }
         for (parameter, other) in [(a, b), (b, a)] {
             let Some(name) = self.parameter(parameter) else { continue };
+            let taken = self.forms.of(parameter).and_then(|form| self.difference(&form)).map(|(_, taken)| taken);
+            self.taken.extend(taken.into_iter().flatten());
             if let Some(factor) = self.parameter(other).filter(|_| is_product) {
                 self.pairs.insert((name, factor));
                 continue;
@@ -230,7 +242,20 @@ impl<'k> Uses<'k> {
         };
         match self.forms.of(e) {
             Some(form) => ids(&form).union(&hidden(&form)).cloned().collect(),
+            None if operands.is_empty() => self.ids_in_quotient(e).unwrap_or_default(),
             None => operands.into_iter().flat_map(|operand| self.ids_in(operand)).collect(),
+        }
+    }
+
+    /// The ids in a part of an index, `y / 2`. What is divided within a block makes rows and columns of the same ids.
+    fn ids_in_quotient(&self, e: &ExprRef) -> Option<BTreeSet<Term>> {
+        let ExprKind::Call(function, args) = &e.kind else { return None };
+        let is_number = |e: &ExprRef| self.forms.of(e).is_some_and(|form| form.value().is_some());
+        match (parse_builtin(function.as_str())?, &args[..]) {
+            (Builtin::Op(BvOp::Lshr | BvOp::Ashr | BvOp::Udiv | BvOp::Sdiv, _), [a, b]) if is_number(b) => {
+                Some(self.ids_in(a)).filter(|ids| ids.iter().any(|id| matches!(id, Term::Block(_))))
+            }
+            _ => None,
         }
     }
 
@@ -260,12 +285,52 @@ impl<'k> Uses<'k> {
         !form.terms.iter().any(|(term, factor)| is_row(term, *factor))
     }
 
-    /// The parameter that an expression is, perhaps with a constant added.
+    /// The parameter that an expression is, perhaps with a constant added, or of which it is a part.
     fn parameter(&self, e: &ExprRef) -> Option<String> {
-        let form = self.forms.of(e)?;
-        let mut terms = form.terms.iter();
-        let (Some((Term::Unknown(name), 1)), None) = (terms.next(), terms.next()) else { return None };
-        self.named(name)
+        if let ExprKind::Var(name) = &e.kind
+            && let Some(size) = self.parts.get(name)
+        {
+            return Some(size.clone());
+        }
+        let alone = self.forms.of(e).and_then(|form| {
+            let mut terms = form.terms.iter();
+            let (Some((Term::Unknown(name), 1)), None) = (terms.next(), terms.next()) else { return None };
+            self.named(name).or_else(|| self.parts.get(name).cloned())
+        });
+        alone.or_else(|| self.part(e))
+    }
+
+    /// The parameter of which an expression is a part, `w / 2`, or what others leave, `w - radius + 1`. Compilers divide what
+    /// may be negative as `(w + (w >> 31)) >> 1`.
+    fn part(&self, e: &ExprRef) -> Option<String> {
+        if let Some((size, _)) = self.forms.of(e).and_then(|form| self.difference(&form)) {
+            return Some(size);
+        }
+        let ExprKind::Call(function, args) = &e.kind else { return None };
+        match (parse_builtin(function.as_str())?, &args[..]) {
+            (Builtin::Op(BvOp::Lshr | BvOp::Ashr | BvOp::Udiv | BvOp::Sdiv, _), [a, b]) => {
+                self.forms.of(b)?.value().and_then(|_| self.parameter(a))
+            }
+            (Builtin::Op(BvOp::Add, _), [a, b]) => {
+                self.parameter(a).filter(|size| self.parameter(b).as_ref() == Some(size))
+            }
+            (Builtin::SignExtend { .. } | Builtin::ZeroExtend { .. }, [value]) => self.parameter(value),
+            _ => None,
+        }
+    }
+
+    /// The parameter in a difference of parameters, and what is taken from it.
+    fn difference(&self, form: &Form) -> Option<(String, Vec<String>)> {
+        let (mut size, mut taken) = (None, Vec::new());
+        for (term, factor) in &form.terms {
+            let Term::Unknown(name) = term else { return None };
+            match (self.named(name)?, factor) {
+                (name, 1) if size.is_none() => size = Some(name),
+                (name, factor) if *factor < 0 => taken.push(name),
+                _ => return None,
+            }
+        }
+        size.filter(|_| !taken.is_empty()).map(|size| (size, taken))
     }
 
     /// The parameter of 32 bits of which an expression is one less.
@@ -293,7 +358,7 @@ impl<'k> Uses<'k> {
 pub(super) fn ids(form: &Form) -> BTreeSet<Term> {
     let id = |term: &Term| match term {
         Term::BlockStart(axis) => Some(Term::Block(*axis)),
-        Term::Thread(_) | Term::Block(_) => Some(term.clone()),
+        Term::Thread(_) | Term::Block(_) | Term::Rest(..) => Some(term.clone()),
         Term::Unknown(_) => None,
     };
     form.terms.keys().filter_map(id).collect()

@@ -110,8 +110,13 @@ pub(crate) fn weaken(
     let seldom = conditions.iter().filter(|condition| condition.is_seldom_needed()).cloned().collect();
     let is_positive = |condition: &&Condition| condition.is_positive() && !digits.contains(condition);
     let positive = conditions.iter().filter(is_positive).cloned().collect();
-    let groups =
-        [beyond, bounds.clone(), seldom, positive].into_iter().filter(|group: &Vec<Condition>| group.len() > 1);
+    // Beside a product that does not wrap, those of two of its factors and others hardly matter.
+    let has_extent = conditions.iter().any(|condition| matches!(condition, Condition::Extent(_)));
+    let is_area = |condition: &&Condition| has_extent && matches!(condition, Condition::Area(..));
+    let areas = conditions.iter().filter(is_area).cloned().collect();
+    let groups = [(beyond, 2), (bounds.clone(), 2), (seldom, 1), (positive, 2), (areas, 2)];
+    let groups = groups.into_iter().filter(|(group, least): &(Vec<Condition>, usize)| group.len() >= *least);
+    let groups = groups.map(|(group, _)| group);
     for group in groups.chain(single.collect::<Vec<_>>()) {
         let fewer: Vec<Condition> = conditions.iter().filter(|other| !group.contains(other)).cloned().collect();
         if fewer.len() == conditions.len() {

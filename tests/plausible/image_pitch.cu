@@ -1,9 +1,9 @@
 //@ verdict: verified-when
 //@ block: 32,8
 //@ grid: 64,64
-//@ condition: 1 <= image_pitch_param_1 <= 2147483647
 //@ condition: image_pitch_param_1 >= image_pitch_param_2
 //@ condition: image_pitch_param_1 * image_pitch_param_3 <= 2147483647
+//@ condition: 0 <= image_pitch_param_1
 //@ condition: 0 <= image_pitch_param_2
 //@ condition: 0 <= image_pitch_param_3
 // Inverts an image whose rows start `pitch` elements apart; `pitch >= width` holds in every host.

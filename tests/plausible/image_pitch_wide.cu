@@ -1,10 +1,10 @@
 //@ verdict: verified-when
 //@ block: 32,8
 //@ grid: 16,16
+//@ condition: 1 <= image_pitch_wide_param_1 <= 72057594037927936
 //@ condition: 1 <= image_pitch_wide_param_3 <= 72057594037927936
 //@ condition: image_pitch_wide_param_1 >= image_pitch_wide_param_2
 //@ condition: image_pitch_wide_param_1 * image_pitch_wide_param_3 <= 72057594037927936
-//@ condition: 0 <= image_pitch_wide_param_1
 //@ condition: 0 <= image_pitch_wide_param_2
 // An image whose rows start `pitch` elements apart, with sizes of 64 bits; `pitch >= width` holds in every host.
 

@@ -8,5 +8,5 @@
 extern "C" __global__ void row_for_each_block(float *rows, const float *vector, int columns) {
     int row = blockIdx.x;
     for (int column = threadIdx.x; column < columns; column += blockDim.x)
-        rows[row * columns + column] = vector[column];  // OUTSIDE
+        rows[row * columns + column] = vector[column];
 }

@@ -16,5 +16,5 @@ extern "C" __global__ void warp_for_each_row(const float *from, float *to, int r
     int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
     int lane = threadIdx.x % 32;
     if (row < rows && lane < columns)
-        to[row * columns + lane] = from[row * columns + lane] * 2;
+        to[row * columns + lane] = from[row * columns + lane] * 2;  // OUTSIDE
 }
