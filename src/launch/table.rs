@@ -74,8 +74,10 @@ impl Launches<'_, '_> {
         if has_defect.unwrap_or_else(|| self.execution(&[], Search::Execution).is_some()) {
             return None;
         }
-        // What is proved under conditions is not tried without any of them again.
-        self.failed.insert((Vec::new(), 1));
+        // What is proved where rows stay apart is not tried without any condition again.
+        if !tables.is_empty() {
+            self.failed.insert((Vec::new(), 1));
+        }
         // Half of the effort is for defects that values show. Where it is only very large values that wrap, there need be no
         // likely ones.
         let until = self.budget.part(self.budget.left() / 2);
