@@ -243,7 +243,7 @@ impl Condition {
         )
     }
 
-    /// Whether it says of a product, of which proofs often depend, what another condition says of two of its factors.
+    /// Whether it says of a product, on which proofs often depend, what another condition says of two of its factors.
     pub(super) fn implies_area(&self, other: &Condition) -> bool {
         let (Condition::Extent(product), Condition::Area(a, b)) = (self, other) else { return false };
         let area = Product { number: 1, grid: Vec::new(), block: Vec::new(), parameters: vec![a.clone(), b.clone()] };

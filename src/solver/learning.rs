@@ -91,7 +91,7 @@ impl Integers<'_> {
         if !self.learns || !is_difference || !members.iter().all(|(member, _)| is_size(member)) {
             return None;
         }
-        let name = self.terms.apply("difference", vec![factor], Sort::Int);
+        let name = self.terms.apply("int@difference", vec![factor], Sort::Int);
         self.differences.insert(name, factor);
         let (sum, named) = (Polynomial::of(self.terms, factor)?, Polynomial::unknown(name));
         for &(size, _) in members.iter().filter(|(_, factor)| *factor == 1) {
