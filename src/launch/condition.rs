@@ -77,13 +77,13 @@ pub(crate) enum Condition {
     Power(String),
 }
 
-/// Whether threads go on with what lies a grid further.
+/// Whether threads go on with what lies a block or a grid further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Steps {
     /// Each thread has one index.
     None,
-    /// The number of all threads is added to an index.
-    OfGrid,
+    /// At most the number of all threads is added to an index.
+    OfLaunch,
 }
 
 impl Steps {
@@ -91,7 +91,7 @@ impl Steps {
     fn most(self) -> u32 {
         match self {
             Steps::None => LARGEST_AREA,
-            Steps::OfGrid => LARGEST_PARAMETER,
+            Steps::OfLaunch => LARGEST_PARAMETER,
         }
     }
 }
@@ -248,6 +248,14 @@ impl Condition {
         let (Condition::Extent(product), Condition::Area(a, b)) = (self, other) else { return false };
         let area = Product { number: 1, grid: Vec::new(), block: Vec::new(), parameters: vec![a.clone(), b.clone()] };
         !self.is_seldom_needed() && product.covers(&area)
+    }
+
+    /// Whether it says of the rows of all blocks what another condition says of one of them.
+    pub(super) fn implies_number(&self, other: &Condition, grid: [Option<u32>; 3]) -> bool {
+        let (Condition::Extent(rows), Condition::Number(row, steps)) = (self, other) else { return false };
+        let blocks = rows.grid.iter().map(|axis| u128::from(grid[axis.index()].unwrap_or(1)));
+        let is_same = rows.parameters.len() == row.parameters.len();
+        is_same && rows.covers(row) && u128::from(LARGEST_AREA) <= blocks.product::<u128>() * u128::from(steps.most())
     }
 
     /// Whether it only says that a parameter is positive.

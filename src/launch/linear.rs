@@ -96,12 +96,19 @@ pub(crate) struct Forms {
     reassigned: BTreeSet<Name>,
     /// Of these, the ones that are a constant first.
     first: BTreeMap<Name, i64>,
+    /// Variables that are the rest of a sum of thread ids by a constant, first.
+    rests: BTreeSet<Name>,
 }
 
 impl Forms {
     /// Before the first assignment, with the variables that have several.
     pub(crate) fn new(reassigned: BTreeSet<Name>) -> Forms {
         Forms { reassigned, ..Forms::default() }
+    }
+
+    /// Whether the variable was assigned before.
+    pub(crate) fn is_assigned(&self, variable: &Name) -> bool {
+        self.forms.contains_key(variable)
     }
 
     /// Whether the variable has several assignments.
@@ -112,6 +119,22 @@ impl Forms {
     /// Whether it is a variable that a loop changes, from a constant on.
     pub(crate) fn is_counter(&self, variable: &Name) -> bool {
         self.first.contains_key(variable)
+    }
+
+    /// Whether a variable starts with an index of threads, or with a part of one: `tid & 31`.
+    pub(crate) fn is_of_threads(&self, variable: &Name) -> bool {
+        self.rests.contains(variable) || self.forms.get(variable).is_some_and(has_thread)
+    }
+
+    fn is_rest(&self, value: &ExprRef) -> bool {
+        let ExprKind::Call(function, args) = &value.kind else { return false };
+        match (parse_builtin(function.as_str()), &args[..]) {
+            (Some(Builtin::Op(BvOp::And | BvOp::Urem | BvOp::Srem, _)), [a, b]) => {
+                let is_number = self.of(b).is_some_and(|form| form.value().is_some());
+                is_number && self.of(a).as_ref().is_some_and(has_thread)
+            }
+            _ => false,
+        }
     }
 
     /// The value of a form, or the first one of a variable that a loop changes.
@@ -129,6 +152,9 @@ impl Forms {
         if let (true, Some(value)) = (self.is_reassigned(variable), form.value()) {
             self.first.insert(variable.clone(), value);
             form = unknown();
+        }
+        if self.is_rest(value) {
+            self.rests.insert(variable.clone());
         }
         self.forms.insert(variable.clone(), form.clone());
         (form, None)
@@ -178,6 +204,10 @@ impl Forms {
             _ => None,
         }
     }
+}
+
+fn has_thread(form: &Form) -> bool {
+    form.terms.keys().any(|term| matches!(term, Term::Thread(_)))
 }
 
 /// `ctaid * ntid`, if that is what the two are.

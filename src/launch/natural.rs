@@ -163,9 +163,10 @@ impl Signs {
             StmtKind::Assign(pairs) => {
                 for (variable, value) in pairs {
                     let next = self.forms.of(value);
+                    let is_again = self.forms.is_assigned(variable);
                     let (form, step) = self.forms.assign(variable, value);
-                    let is_of_thread = form.terms.keys().any(|term| matches!(term, Term::Thread(_)));
-                    self.goes_on |= is_of_thread && next.is_some_and(|next| next != form);
+                    let is_other = next.is_some_and(|next| next != form);
+                    self.goes_on |= is_other && is_again && self.forms.is_of_threads(variable);
                     self.sums.extend(Axis::ALL.into_iter().filter_map(|axis| Some((axis, blocks_apart(&form, axis)?))));
                     let step = step.filter(|step| *step > 0 && !form.terms.is_empty());
                     self.steps.extend(step.map(|step| (form, step)));

@@ -23,6 +23,7 @@ use super::columns::{Columns, pitch_of};
 use super::condition::{Condition, Steps};
 use super::extents::Extent;
 use super::linear::{Form, Term};
+use super::natural;
 use super::product::Product;
 use super::uses::{Uses, ids};
 use crate::finding::ParameterValue;
@@ -62,11 +63,20 @@ pub(crate) fn conditions(kernel: &Kernel, essence: &Kernel) -> Vec<Condition> {
     conditions.extend(uses.covered());
     let extents: Vec<Condition> = uses.products(&is_narrow_size).into_iter().map(Condition::Extent).collect();
     conditions.retain(|condition| !extents.iter().any(|extent| extent.implies_area(condition)));
+    let goes_on = natural::goes_on(essence);
+    // Rows of several blocks are not that long.
+    let is_row =
+        |c: &Condition, name| matches!(c, Condition::Extent(p) if !p.grid.is_empty() && p.parameters.contains(name));
+    let stepped = uses.stepped.iter().filter(|name| goes_on && is_narrow_size(name));
+    let stepped = stepped.filter(|name| !extents.iter().any(|extent| is_row(extent, name)));
+    conditions.extend(stepped.cloned().map(Condition::ParameterBounded));
     conditions.extend(extents);
-    let steps = if uses.looped.is_empty() { Steps::None } else { Steps::OfGrid };
+    let steps = if goes_on || !uses.looped.is_empty() { Steps::OfLaunch } else { Steps::None };
     for volume in uses.numbers() {
         let is_part = |name: &String| volume.parameters.contains(name);
-        conditions.retain(|condition| !condition.parameters().into_iter().all(is_part));
+        // What the grid multiplies is rows of such numbers.
+        let is_more = |c: &Condition| matches!(c, Condition::Extent(product) if !product.grid.is_empty());
+        conditions.retain(|c| is_more(c) || !c.parameters().into_iter().all(is_part));
         conditions
             .extend(volume.parameters.iter().cloned().collect::<BTreeSet<_>>().into_iter().map(Condition::Positive));
         conditions.push(Condition::Number(volume, steps));
@@ -130,7 +140,9 @@ impl Uses<'_> {
                     // Who guards the rows with it takes it for their number: as a pitch it is a mistake.
                     let is_count = self.bounds.get(factor).is_some_and(|ids| !ids.is_disjoint(rows));
                     let ratio = self.ratio(factor, &apart);
-                    if let Some(ratio) = ratio.filter(|_| !self.factors.contains_key(bound) && !is_count) {
+                    // What divides an index is the size of a digit of it, not the pitch of rows as long as all of them.
+                    let is_digit = self.divisors.iter().any(|divisor| self.named(divisor).as_ref() == Some(factor));
+                    if let Some(ratio) = ratio.filter(|_| !self.factors.contains_key(bound) && !is_count && !is_digit) {
                         conditions.push(match ratio {
                             1 => Condition::AtLeast(factor.clone(), bound.clone()),
                             _ => Condition::Wide(factor.clone(), Columns::multiple(ratio, bound)),

@@ -25,6 +25,8 @@ pub(super) struct Uses<'k> {
     pub(super) unclear: BTreeSet<String>,
     /// Sums of ids that parameters bound.
     pub(super) indices: BTreeSet<(String, Form)>,
+    /// Parameters that bound an index with which threads go on, step by step.
+    pub(super) stepped: BTreeSet<String>,
     /// Ids with which parameters are compared for equality.
     pub(super) equal: BTreeMap<String, BTreeSet<Term>>,
     /// Ids that are compared with what depends on a parameter: `x < 1024 - step`.
@@ -82,6 +84,7 @@ impl<'k> Uses<'k> {
             factors: BTreeMap::new(),
             unclear: BTreeSet::new(),
             indices: BTreeSet::new(),
+            stepped: BTreeSet::new(),
             equal: BTreeMap::new(),
             limited: BTreeSet::new(),
             pairs: BTreeSet::new(),
@@ -216,6 +219,9 @@ impl<'k> Uses<'k> {
             }
             if !is_product {
                 self.bounded.entry(name.clone()).or_default().extend(form.clone());
+                let is_index = |index| self.forms.is_reassigned(index) && self.forms.is_of_threads(index);
+                let is_stepped = matches!(&other.kind, ExprKind::Var(index) if is_index(index));
+                self.stepped.extend(is_stepped.then(|| name.clone()));
             }
             if is_product && let Some(form) = &form {
                 self.down.entry(name.clone()).or_default().extend(running_down(form));

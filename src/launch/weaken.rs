@@ -135,7 +135,9 @@ pub(crate) fn weaken(
             }
         }
     }
-    (conditions, report)
+    let implied = |other: &Condition| conditions.iter().any(|c| c.implies_number(other, kernel.geometry.grid));
+    let listed = conditions.iter().filter(|condition| !implied(condition)).cloned().collect();
+    (listed, report)
 }
 
 fn is_needed(kernel: &Kernel, flat: &Condition) -> bool {

@@ -395,7 +395,7 @@ fn first_summary(inference: &Inference, left: Effort) -> Option<Effort> {
     let Inference { annotated, passive, .. } = inference;
     let goals = passive.checks.iter().map(|check| check.term);
     match annotated.remainders() {
-        Some(_) if passive.terms.have_products(goals) => Some(FIRST_OF_ROWS.min(left / 8)),
+        Some(_) if passive.terms.have_products(goals) => Some(FIRST_OF_ROWS.min(left / 4)),
         _ => (annotated.loops.len() >= MANY_LOOPS).then_some(FIRST.min(left / 32)),
     }
 }

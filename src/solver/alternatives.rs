@@ -20,8 +20,11 @@ const MOST_CASES: usize = 150;
 /// Those of which nothing is learned, where nothing was learned of another one before: nothing is of many candidates.
 const MOST_PLAIN: usize = 8;
 
-/// How often conjuncts are looked at in vain.
-const MOST_VAIN: usize = 6;
+/// How often conjuncts are looked at in vain while accesses are open, and behind that.
+const MOST_VAIN: [usize; 2] = [6, 12];
+
+/// What an access says, at least: that it is made, by whom, and where.
+const OF_ACCESS: usize = 3;
 
 /// Terms of a formula that is looked at.
 const LARGEST: usize = 3000;
@@ -41,7 +44,7 @@ pub(super) fn prove(terms: &mut Terms, goal: Term, effort: Effort) -> bool {
         budget,
         plain: Vec::new(),
         learned: false,
-        vain: 0,
+        vain: [0, 0],
     };
     let known = conjuncts(terms, goal, false);
     let is_refuted = search.choice(terms, &known).is_some() && search.refutes(terms, known);
@@ -58,8 +61,8 @@ struct Search {
     plain: Vec<Encoded>,
     /// Whether something is, of another one.
     learned: bool,
-    /// How often conjuncts were looked at in vain while disjunctions were open.
-    vain: usize,
+    /// How often conjuncts were looked at in vain while disjunctions with accesses were open, and with others alone.
+    vain: [usize; 2],
 }
 
 impl Search {
@@ -67,14 +70,19 @@ impl Search {
     fn refutes(&mut self, terms: &mut Terms, known: Vec<Literal>) -> bool {
         limits::check();
         let Some(mut known) = propagated(terms, known) else { return true };
-        let Some(at) = self.choice(terms, &known) else { return self.is_refuted(terms, &known) };
-        if self.left < MOST_CASES && self.vain < MOST_VAIN && self.is_refuted_soon(terms, &known) {
-            return true;
+        self.left = self.left.saturating_sub(1);
+        let Some((at, most)) = self.choice(terms, &known) else { return self.is_refuted(terms, &known) };
+        // Members that say one thing are no accesses with their guards.
+        let phase = usize::from(most <= 1);
+        if self.left + 1 < MOST_CASES && self.vain[phase] < MOST_VAIN[phase] {
+            if self.is_refuted_soon(terms, &known) {
+                return true;
+            }
+            self.vain[phase] += 1;
         }
         let (choice, holds) = known.swap_remove(at);
         let (Node::And(list) | Node::Or(list)) = terms.node(choice).clone() else { return false };
         list.iter().all(|&member| {
-            self.left = self.left.saturating_sub(1);
             let more = conjuncts(terms, member, holds);
             self.left > 0 && self.refutes(terms, [known.clone(), more].concat())
         })
@@ -90,21 +98,28 @@ impl Search {
             }
         });
         self.learned |= is_refuted;
-        self.vain += usize::from(!is_refuted);
         is_refuted
     }
 
-    /// A disjunction in which unknowns are multiplied; that of which a member says most, as an access does with its guards.
-    fn choice(&self, terms: &Terms, known: &[Literal]) -> Option<usize> {
+    /// A disjunction in which unknowns are multiplied, that of which a member says most, as an access does with its guards; and
+    /// how much that is. Where pointers are moved on, places are products by what is known of the pointers: then accesses
+    /// without products come in front of what says one thing.
+    fn choice(&self, terms: &Terms, known: &[Literal]) -> Option<(usize, usize)> {
         let says = |&(term, holds): &Literal| match (terms.node(term), holds) {
-            (Node::Or(list), true) | (Node::And(list), false) if self.multiplying.contains(&term) => {
-                let most = list.iter().map(|&member| conjuncts(terms, member, holds).len()).max();
-                Some((Reverse(most), list.len()))
+            (Node::Or(list), true) | (Node::And(list), false) => {
+                let most = list.iter().map(|&member| conjuncts(terms, member, holds).len()).max()?;
+                let kind = match self.multiplying.contains(&term) {
+                    true if most > 1 => 0,
+                    true => 2,
+                    false if most >= OF_ACCESS => 1,
+                    false => return None,
+                };
+                Some((kind, Reverse(most), list.len()))
             }
             _ => None,
         };
         let choices = known.iter().enumerate().filter_map(|(at, literal)| Some((says(literal)?, at)));
-        choices.min().map(|(_, at)| at)
+        choices.min().map(|((_, Reverse(most), _), at)| (at, most))
     }
 
     fn is_refuted(&mut self, terms: &mut Terms, known: &[Literal]) -> bool {

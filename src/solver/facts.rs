@@ -13,7 +13,7 @@ use crate::effort::{self, Effort};
 use crate::limits;
 use crate::vcgen::term::{Node, Sort, Term, Terms};
 use foldhash::HashMap;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ const WORK_IN_ALL: usize = 4000;
 const MOST_TO_A_PART: i128 = 4;
 
 /// What it costs to look at one.
-const STEP: Effort = Effort::nanoseconds(5000);
+const STEP: Effort = Effort::nanoseconds(2000);
 
 /// What facts are taken from.
 #[derive(Clone, Copy, PartialEq)]
@@ -63,6 +63,8 @@ pub(super) struct Facts {
     pub(super) learned: usize,
     /// How many sums were looked at in this round.
     looked_at: Cell<usize>,
+    /// Intervals of products of unknowns, as far as they were asked for behind what was learned last of these.
+    intervals: RefCell<HashMap<Monomial, Interval>>,
 }
 
 impl Facts {
@@ -122,6 +124,7 @@ impl Facts {
                 let most = (-constant).div_euclid(factor);
                 if factor > 0 && self.most.get(product).is_none_or(|known| most < *known) {
                     self.most.insert(product.clone(), most);
+                    self.intervals.get_mut().clear();
                     self.learned += 1;
                 }
             }
@@ -236,6 +239,7 @@ impl Facts {
         // What contradicts itself has no model; its bounds are of no use.
         if narrowed != known && !narrowed.is_empty() {
             self.ranges.insert(unknown, narrowed);
+            self.intervals.get_mut().clear();
             self.learned += 1;
         }
     }
@@ -337,20 +341,23 @@ impl Facts {
         let mut steps = Vec::new();
         for (i, fact) in self.not_positive.iter().enumerate().filter(|(i, _)| used & 1 << i == 0) {
             for (monomial, factor) in fact.parts().filter(|(monomial, _)| !monomial.is_empty()) {
-                let times = polynomial.positive_quotient(monomial, factor).retain(|m| self.is_not_negative(m));
-                let taken = fact.times(&times).filter(|taken| *taken != Polynomial::default());
+                let times = polynomial.positive_quotient(monomial, factor, |m| self.is_not_negative(m));
+                let taken = Some(times).filter(|times| *times != Polynomial::default());
+                let taken = taken.and_then(|times| fact.times(&times));
                 let Some(rest) = taken.and_then(|taken| polynomial.plus(&taken, -1)) else { continue };
                 steps.push(Step { bound: self.by_ranges(&rest).unwrap_or(i128::MAX), fact: i, rest });
             }
         }
         steps.sort_by_key(|step| (step.bound, step.fact));
+        // Where several parts of a fact are taken as often, that is one step.
+        steps.dedup_by(|a, b| (a.fact, &a.rest) == (b.fact, &b.rest));
         steps
     }
 
     /// Keeps what takes from the part with the greatest bound of those that are taken from.
     fn retain_largest(&self, polynomial: &Polynomial, steps: &mut Vec<Step>) {
         let mut parts: Vec<_> = polynomial.parts().collect();
-        parts.sort_by_key(|(monomial, factor)| Reverse(self.of_part(monomial, *factor).unwrap_or(i128::MAX)));
+        parts.sort_by_cached_key(|(monomial, factor)| Reverse(self.of_part(monomial, *factor).unwrap_or(i128::MAX)));
         let takes = |step: &Step, (monomial, factor): (&Monomial, i128)| {
             step.rest.factor_of(monomial).unwrap_or_default().abs() < factor.abs()
         };
@@ -375,6 +382,15 @@ impl Facts {
     }
 
     fn of_product(&self, monomial: &Monomial) -> Interval {
+        if let Some(known) = self.intervals.borrow().get(monomial) {
+            return *known;
+        }
+        let interval = self.interval_of_product(monomial);
+        self.intervals.borrow_mut().insert(monomial.clone(), interval);
+        interval
+    }
+
+    fn interval_of_product(&self, monomial: &Monomial) -> Interval {
         let ranges = |monomial: &Monomial| {
             monomial.iter().fold(Interval::point(1), |product, unknown| product.times(self.range(*unknown)))
         };

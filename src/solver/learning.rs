@@ -9,6 +9,7 @@ use super::integers::{Integers, modulus};
 use super::interval::Interval;
 use super::polynomial::Polynomial;
 use super::radix;
+use super::truths::Truths;
 use crate::vcgen::term::{Node, Sort, Term};
 
 /// Terms of a comparison that facts are taken from, and how often they are looked for.
@@ -25,7 +26,8 @@ impl Integers<'_> {
         };
         let conjuncts = facts::conjuncts(self.terms, formula, true);
         let comparisons: Vec<_> = conjuncts.iter().copied().filter(is_small).collect();
-        self.truths = conjuncts.into_iter().collect();
+        // What contradicts itself has no model, whatever is learned.
+        self.truths = Truths::new(self.terms, &conjuncts).unwrap_or_default();
         for _ in 0..LEARNING {
             let before = self.facts.learned;
             self.facts.begin_round();

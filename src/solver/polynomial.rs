@@ -83,18 +83,21 @@ impl Polynomial {
     }
 
     pub(super) fn times(&self, other: &Polynomial) -> Option<Polynomial> {
-        let mut product = Polynomial::default();
+        let mut rows = other.parts.iter().map(|(monomial, factor)| self.times_product(monomial, *factor));
+        let first = rows.next().unwrap_or_else(|| Some(Polynomial::default()))?;
+        rows.try_fold(first, |product, row| product.plus(&row?, 1))
+    }
+
+    fn times_product(&self, monomial: &Monomial, factor: i128) -> Option<Polynomial> {
+        let mut parts = Vec::with_capacity(self.parts.len());
         for (own, part) in &self.parts {
-            let mut row = Vec::with_capacity(other.parts.len());
-            for (theirs, factor) in &other.parts {
-                let mut monomial: Monomial = own.iter().chain(theirs).copied().collect();
-                monomial.sort_unstable();
-                row.push((monomial, part.checked_mul(*factor)?));
-            }
-            row.sort_unstable();
-            product = product.plus(&Polynomial::of_parts(row), 1)?;
+            let mut product = own.clone();
+            product.extend_from_slice(monomial);
+            product.sort_unstable();
+            parts.push((product, part.checked_mul(factor)?));
         }
-        product.parts.iter().all(|(monomial, _)| monomial.len() <= MOST_FACTORS).then_some(product)
+        parts.sort_unstable();
+        parts.iter().all(|(monomial, _)| monomial.len() <= MOST_FACTORS).then_some(Polynomial { parts })
     }
 
     pub(super) fn parts(&self) -> impl Iterator<Item = (&Monomial, i128)> {
@@ -186,18 +189,26 @@ impl Polynomial {
         self.parts.iter().map(|(monomial, _)| monomial.len()).max().unwrap_or_default()
     }
 
-    /// The parts of which `factor * monomial` is a divisor with a positive quotient, divided by it.
-    pub(super) fn positive_quotient(&self, monomial: &Monomial, factor: i128) -> Polynomial {
+    /// The parts of which `factor * monomial` is a divisor with a positive quotient, divided by it: of these quotients the ones
+    /// with such monomials.
+    pub(super) fn positive_quotient(
+        &self,
+        monomial: &Monomial,
+        factor: i128,
+        is_kept: impl Fn(&Monomial) -> bool,
+    ) -> Polynomial {
         let quotient = |(own, part): (&Monomial, i128)| {
-            let is_multiple = part % factor == 0 && part / factor > 0;
-            Some((without(own, monomial).filter(|_| is_multiple)?, part / factor))
+            // Most factors are 1 or -1, and divisions of 128 bits take long.
+            let times = match factor {
+                1 => part,
+                -1 => part.checked_neg()?,
+                _ if part % factor == 0 => part / factor,
+                _ => return None,
+            };
+            let rest = if times > 0 { without(own, monomial) } else { None };
+            Some((rest.filter(&is_kept)?, times))
         };
         Polynomial::sorted(self.parts().filter_map(quotient))
-    }
-
-    /// The parts with these monomials.
-    pub(super) fn retain(self, is_kept: impl Fn(&Monomial) -> bool) -> Polynomial {
-        Polynomial { parts: self.parts.into_iter().filter(|(monomial, _)| is_kept(monomial)).collect() }
     }
 
     pub(super) fn term(&self, terms: &mut Terms) -> Term {
@@ -222,14 +233,17 @@ pub(super) fn common(a: &Monomial, b: &Monomial) -> Monomial {
     found
 }
 
-/// A monomial without some of its factors; `None` if it does not have them.
+/// A monomial without some of its factors, which are in order; `None` if it does not have them.
 pub(super) fn without(monomial: &Monomial, factors: &[Term]) -> Option<Monomial> {
-    let mut rest = monomial.clone();
-    for factor in factors {
-        let at = rest.iter().position(|other| other == factor)?;
-        rest.remove(at);
-    }
-    Some(rest)
+    let mut factors = factors.iter().peekable();
+    has_factors(monomial, factors.clone())
+        .then(|| monomial.iter().filter(|own| factors.next_if_eq(own).is_none()).copied().collect())
+}
+
+/// Whether a monomial has all of these factors, which are in order.
+fn has_factors<'f>(monomial: &Monomial, mut factors: impl Iterator<Item = &'f Term>) -> bool {
+    let mut own = monomial.iter();
+    factors.all(|factor| own.any(|other| other == factor))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::facts::Facts;
 use super::interval::Interval;
 use super::polynomial::Polynomial;
 use crate::vcgen::term::{Term, Terms};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Equations that are looked at, and how many windows may be compared with each other.
@@ -83,15 +84,51 @@ fn same_digits(facts: &Facts, zeros: &[Polynomial]) -> Vec<Polynomial> {
 /// What is zero because of sums that have one unknown in common and lie in few values.
 fn equations(facts: &Facts) -> Vec<Polynomial> {
     let windows = windows(facts);
+    let equalities = if windows.len() > 1 { equalities(facts) } else { Vec::new() };
     let mut found = Vec::new();
     for (i, (one, a)) in windows.iter().enumerate() {
         for (other, b) in &windows[i + 1..] {
             let has_common = one.parts().any(|(m, factor)| m.len() == 1 && other.factor_of(m) == Some(factor));
-            let difference = one.plus(other, -1).filter(|_| has_common);
-            found.extend(difference.and_then(|d| zero_within(&d, a.plus(b.times_constant(-1)))));
+            let Some(difference) = one.plus(other, -1).filter(|_| has_common) else { continue };
+            let interval = a.plus(b.times_constant(-1));
+            let told = told(&difference, equalities.clone()).and_then(|told| {
+                let constant = Interval::point(-told.constant_part());
+                zero_within(&told.without_constant(), interval.plus(constant))
+            });
+            found.extend(told.or_else(|| zero_within(&difference, interval)));
         }
     }
     found
+}
+
+/// Sums that are zero: neither they nor their opposites are positive. Those with products come first: what was learned of
+/// them before it was known that they do not wrap has no products.
+fn equalities(facts: &Facts) -> Vec<Polynomial> {
+    let known: BTreeSet<&Polynomial> = facts.not_positive().iter().collect();
+    let is_zero = |sum: &&&Polynomial| {
+        let opposite = Polynomial::default().plus(sum, -1);
+        sum.first_factor() > 0 && opposite.is_some_and(|opposite| known.contains(&opposite))
+    };
+    let mut zero: Vec<Polynomial> = known.iter().filter(is_zero).map(|sum| (*sum).clone()).collect();
+    zero.sort_by_key(|sum| Reverse(sum.degree()));
+    zero
+}
+
+/// A sum in which pointers that loops move on are told by where they started, and how often they were moved: places of two
+/// threads are then seen to be whole elements apart. Each of the equalities is used once.
+fn told(sum: &Polynomial, mut equalities: Vec<Polynomial>) -> Option<Polynomial> {
+    let mut told = sum.clone();
+    loop {
+        let units = told.parts().filter(|(monomial, factor)| monomial.len() == 1 && matches!(factor, -1 | 1));
+        let found = units.into_iter().find_map(|(monomial, own)| {
+            let says = |equality: &Polynomial| equality.factor_of(monomial).filter(|factor| matches!(factor, -1 | 1));
+            let at = equalities.iter().position(|equality| says(equality).is_some())?;
+            Some((at, own * says(&equalities[at])?))
+        });
+        let Some((at, factor)) = found else { break };
+        told = told.plus(&equalities.remove(at), -factor)?;
+    }
+    Some(told)
 }
 
 /// `sum / divisor - value`, if that is the only multiple in the interval.
@@ -120,7 +157,11 @@ fn windows(facts: &Facts) -> Vec<(Polynomial, Interval)> {
     let is_narrow = |(_, interval): &(Polynomial, Interval)| {
         interval.low.zip(interval.high).is_some_and(|(low, high)| high - low < WIDEST)
     };
-    bounds.into_iter().filter(is_narrow).take(MOST_WINDOWS).collect()
+    let mut windows: Vec<_> = bounds.into_iter().filter(is_narrow).collect();
+    // Elements of several bytes come first: what has one value is often no place, but an invariant of a loop.
+    windows.sort_by_key(|(_, interval)| interval.low == interval.high);
+    windows.truncate(MOST_WINDOWS);
+    windows
 }
 
 /// The rest and the quotient by an unknown, both of them zero where the rest is closer to zero than the unknown.

@@ -16,19 +16,30 @@ const DEPTH: usize = 3;
 /// How often disjunctions are looked at.
 const ROUNDS: usize = 8;
 
-/// Formulas that hold or do not.
+/// Formulas that hold or do not, and what has a constant value.
 #[derive(Default)]
 pub(super) struct Truths {
     known: HashMap<Term, bool>,
-}
-
-impl FromIterator<Literal> for Truths {
-    fn from_iter<T: IntoIterator<Item = Literal>>(literals: T) -> Truths {
-        Truths { known: literals.into_iter().collect() }
-    }
+    values: HashMap<Term, Term>,
 }
 
 impl Truths {
+    /// `None` if the literals contradict each other.
+    pub(super) fn new(terms: &Terms, literals: &[Literal]) -> Option<Truths> {
+        let mut truths = Truths::default();
+        for &(term, holds) in literals {
+            if truths.known.insert(term, holds) == Some(!holds) {
+                return None;
+            }
+            if let Some((unknown, value)) = value_of(terms, term).filter(|_| holds)
+                && truths.values.insert(unknown, value).is_some_and(|other| other != value)
+            {
+                return None;
+            }
+        }
+        Some(truths)
+    }
+
     /// Whether a formula holds, as far as that is seen.
     pub(super) fn of(&self, terms: &Terms, formula: Term) -> Option<bool> {
         if self.known.is_empty() { None } else { self.below(terms, formula, DEPTH) }
@@ -45,21 +56,34 @@ impl Truths {
             Node::And(list) if list.iter().any(|member| of(member) == Some(false)) => Some(false),
             Node::Or(list) if list.iter().any(|member| of(member) == Some(true)) => Some(true),
             Node::Or(list) if list.iter().all(|member| of(member) == Some(false)) => Some(false),
+            Node::Ite(condition, yes, no) => of(condition).and_then(|holds| of(if holds { yes } else { no })),
+            Node::Eq(..) => {
+                let (unknown, value) = value_of(terms, formula)?;
+                self.values.get(&unknown).map(|known| *known == value)
+            }
             _ => None,
         })
     }
+}
+
+/// What an equation with a constant is about, and the constant. Constants with other values are other terms.
+fn value_of(terms: &Terms, formula: Term) -> Option<(Term, Term)> {
+    match *terms.node(formula) {
+        Node::Eq(a, b) if is_constant(terms, b) => Some((a, b)),
+        Node::Eq(a, b) if is_constant(terms, a) => Some((b, a)),
+        _ => None,
+    }
+}
+
+fn is_constant(terms: &Terms, term: Term) -> bool {
+    matches!(terms.node(term), Node::BvConst { .. } | Node::IntConst(_))
 }
 
 /// The conjuncts, with what follows of a disjunction where all but one of its members do not hold; without disjunctions that
 /// hold anyway. `None`: they contradict each other.
 pub(super) fn propagated(terms: &Terms, mut literals: Vec<Literal>) -> Option<Vec<Literal>> {
     for _ in 0..ROUNDS {
-        let mut truths = Truths::default();
-        for &(term, holds) in &literals {
-            if truths.known.insert(term, holds) == Some(!holds) {
-                return None;
-            }
-        }
+        let truths = Truths::new(terms, &literals)?;
         let before = literals.len();
         let (mut kept, mut follow) = (Vec::new(), Vec::new());
         for literal in literals {
