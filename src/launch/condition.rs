@@ -258,6 +258,29 @@ impl Condition {
         is_same && rows.covers(row) && u128::from(LARGEST_AREA) <= blocks.product::<u128>() * u128::from(steps.most())
     }
 
+    /// Whether ranges of parameters, without sign, say as much.
+    pub(super) fn is_stated(&self, range: &dyn Fn(&String) -> Option<(u128, u128)>, launch: Geometry) -> bool {
+        let is_at_most = |name, most: u128| range(name).is_some_and(|(_, high)| high <= most);
+        let is_within = |name, most: u128| range(name).is_some_and(|(low, high)| low >= 1 && high <= most);
+        let product = |a, b, most: u128| {
+            let product = range(a).zip(range(b)).and_then(|((_, a), (_, b))| a.checked_mul(b));
+            product.is_some_and(|product| product <= most)
+        };
+        let extent =
+            |product: &Product, most: u32| product.most(range, launch).is_some_and(|all| all <= u128::from(most));
+        match self {
+            Condition::Positive(name) => is_within(name, i32::MAX as u128),
+            Condition::Size(name) => is_within(name, 1 << LARGEST_SIZE),
+            Condition::ParameterBounded(name) => is_at_most(name, LARGEST_PARAMETER.into()),
+            Condition::FitsShared(name) => is_at_most(name, LARGEST_SHARED.into()),
+            Condition::Area(a, b) => product(a, b, LARGEST_AREA.into()),
+            Condition::Volume(a, b) => product(a, b, 1 << LARGEST_SIZE),
+            Condition::Extent(product) => extent(product, LARGEST_AREA),
+            Condition::Number(product, steps) => extent(product, steps.most()),
+            _ => false,
+        }
+    }
+
     /// Whether it only says that a parameter is positive.
     pub(super) fn is_positive(&self) -> bool {
         matches!(self, Condition::Positive(_))

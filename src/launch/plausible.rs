@@ -97,10 +97,15 @@ pub(crate) fn are_met(
     conditions.iter().filter(is_known).all(|condition| condition.holds_in(launch, params))
 }
 
+/// The ranges of constants that preconditions state, without sign.
+pub(super) fn stated(kernel: &Kernel) -> BTreeMap<Name, (u128, u128)> {
+    kernel.program.procedures.iter().flat_map(|procedure| ranges::of_preconditions(&procedure.requires)).collect()
+}
+
 /// The integers that the user left free.
 fn free(kernel: &Kernel) -> impl Iterator<Item = &KernelParameter> {
-    let requires = kernel.program.procedures.iter().flat_map(|procedure| ranges::of_preconditions(&procedure.requires));
-    let fixed: BTreeSet<Name> = requires.filter(|(_, (low, high))| low == high).map(|(constant, _)| constant).collect();
+    let stated = stated(kernel).into_iter();
+    let fixed: BTreeSet<Name> = stated.filter(|(_, (low, high))| low == high).map(|(constant, _)| constant).collect();
     let is_free = move |parameter: &&KernelParameter| {
         let constant = parameter.constant.as_ref();
         matches!(parameter.bits, 32 | 64)

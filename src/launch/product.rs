@@ -49,6 +49,15 @@ impl Product {
         Some(factors.reduce(times).unwrap_or_else(|| bv::int(1)))
     }
 
+    /// What it is at most, where sizes of the launch are known and parameters have ranges.
+    pub(super) fn most(&self, range: &dyn Fn(&String) -> Option<(u128, u128)>, launch: Geometry) -> Option<u128> {
+        let grid = self.grid.iter().map(|axis| launch.grid[axis.index()].map(u128::from));
+        let block = self.block.iter().map(|axis| launch.block[axis.index()].map(u128::from));
+        let parameters = self.parameters.iter().map(|name| range(name).map(|(_, high)| high));
+        let mut factors = grid.chain(block).chain(parameters);
+        factors.try_fold(u128::from(self.number), |product, factor| product.checked_mul(factor?))
+    }
+
     /// Its value in a launch; `None` if a parameter is not known, or for numbers that no condition has.
     pub(super) fn value(&self, launch: Geometry<u32>, params: &BTreeMap<String, ParameterValue>) -> Option<u128> {
         let grid = self.grid.iter().map(|axis| Some(u128::from(launch.grid[axis.index()])));

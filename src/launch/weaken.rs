@@ -7,6 +7,7 @@
 
 use super::condition::Condition;
 use super::conditions::flat;
+use super::plausible;
 use crate::finding::{Finding, KernelReport};
 use crate::geometry::{BLOCK_THREADS, volume};
 use crate::ivl::ast::{ArraySpace, StmtKind};
@@ -90,14 +91,22 @@ fn can_be_launched(conditions: &[Condition]) -> bool {
 
 /// Leaves out what the proof does not need: all that is no flat launch, all bounds, all that few proofs need, all that
 /// numbers are positive, and then one condition after the other; a size that is needed is replaced by what is less, as
-/// whole warps. That an axis which the kernel does not look at has size 1 is needed where it writes: threads that differ on
+/// whole warps. What preconditions state is no condition. That an axis which the kernel does not look at has size 1 is needed where it writes: threads that differ on
 /// that axis alone write the same places.
 pub(crate) fn weaken(
     kernel: &Kernel,
-    mut conditions: Vec<Condition>,
+    conditions: Vec<Condition>,
     mut report: KernelReport,
     attempt: &mut dyn FnMut(&[Condition]) -> Attempt,
 ) -> (Vec<Condition>, KernelReport) {
+    let ranges = plausible::stated(kernel);
+    let range = |name: &String| {
+        let parameter = kernel.params.iter().find(|parameter| parameter.name == *name)?;
+        ranges.get(parameter.constant.as_ref()?).copied()
+    };
+    let is_stated = |condition: &Condition| condition.is_stated(&range, kernel.geometry);
+    let (stated, mut conditions): (Vec<Condition>, Vec<Condition>) = conditions.into_iter().partition(is_stated);
+    let mut attempt = |fewer: &[Condition]| attempt(&[fewer, &stated].concat());
     let flat = flat(kernel);
     let needed: Vec<Condition> = flat.iter().filter(|condition| is_needed(kernel, condition)).cloned().collect();
     // Without what makes quotients digits there is no proof with them, and to see that takes long.
