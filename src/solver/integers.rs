@@ -249,12 +249,7 @@ impl<'t> Integers<'t> {
         let moved = self.terms.int_sum(-low, vec![(value.term, 1)]);
         let size = self.terms.int(size);
         let rest = self.terms.int_mod(moved, size);
-        let all = Interval::new(0, high - low);
-        self.facts.narrow(rest, all);
-        // What conjuncts say of it is read off its range where they are translated, and has to be told.
-        if self.facts.range(rest) != all {
-            self.bounded(rest, 0, high - low);
-        }
+        self.facts.narrow(rest, Interval::new(0, high - low));
         Value { term: self.terms.int_sum(low, vec![(rest, 1)]), interval }
     }
 
