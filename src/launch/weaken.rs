@@ -91,8 +91,8 @@ fn can_be_launched(conditions: &[Condition]) -> bool {
 
 /// Leaves out what the proof does not need: all that is no flat launch, all bounds, all that few proofs need, all that
 /// numbers are positive, and then one condition after the other; a size that is needed is replaced by what is less, as
-/// whole warps. What preconditions state is no condition. That an axis which the kernel does not look at has size 1 is needed where it writes: threads that differ on
-/// that axis alone write the same places.
+/// whole warps. What preconditions state is no condition. That an axis which the kernel does not look at has size 1 is needed
+/// where it writes: threads that differ on that axis alone write the same places.
 pub(crate) fn weaken(
     kernel: &Kernel,
     conditions: Vec<Condition>,
