@@ -15,6 +15,7 @@
 pub(crate) mod columns;
 pub(crate) mod condition;
 pub(crate) mod conditions;
+mod digits;
 mod extents;
 mod in_shared;
 mod linear;

@@ -60,6 +60,7 @@ pub(crate) fn conditions(kernel: &Kernel, essence: &Kernel) -> Vec<Condition> {
     conditions.extend(taken.cloned().map(Condition::ParameterBounded));
     conditions.extend(uses.masks.iter().cloned().map(Condition::Power));
     conditions.extend(uses.wide());
+    conditions.extend(uses.rows_of_digits());
     conditions.extend(uses.covered());
     let extents: Vec<Condition> = uses.products(&is_narrow_size).into_iter().map(Condition::Extent).collect();
     conditions.retain(|condition| !extents.iter().any(|extent| extent.implies_area(condition)));
@@ -119,7 +120,7 @@ impl Uses<'_> {
     /// What keeps rows apart, and products of two sizes from wrapping.
     fn rows(&self, sizes: &[String], is_wide: &dyn Fn(&String) -> bool) -> Vec<Condition> {
         let mut conditions = Vec::new();
-        let wide = self.wide();
+        let wide: BTreeSet<Condition> = self.wide().into_iter().chain(self.beside_digits()).collect();
         for (factor, rows) in self.factors.iter().filter(|(factor, _)| sizes.contains(factor)) {
             let is_bound = self.bounds.contains_key(factor);
             for (bound, columns) in self.bounds.iter().filter(|(bound, _)| sizes.contains(bound)) {
@@ -263,6 +264,42 @@ impl Uses<'_> {
             Some(Condition::Wide(pitch, columns))
         };
         self.sums.all().into_iter().filter_map(wide).collect()
+    }
+
+    /// Pitches of rows into which one index is divided. Who bounds an index with the pitch takes it for the length of rows: where
+    /// another one divides, that is a mistake.
+    fn pitches_of_digits(&self) -> impl Iterator<Item = (String, &Name, u32)> {
+        let is_length = |pitch: &Name| self.volumes.iter().any(|volume| volume.contains(pitch));
+        let rows = self.digits.rows().iter().filter(move |(pitch, ..)| !is_length(pitch));
+        let named = rows.filter_map(|(pitch, divisor, units)| Some((self.named(pitch)?, divisor, *units)));
+        named.filter(|(pitch, ..)| !self.bounds.contains_key(pitch))
+    }
+
+    /// Those are at least as long as the rows.
+    fn beside_digits(&self) -> impl Iterator<Item = Condition> {
+        self.pitches_of_digits().filter_map(|(pitch, divisor, units)| {
+            let length = self.named(divisor)?;
+            Some(match units {
+                1 => Condition::AtLeast(pitch, length),
+                _ => Condition::Wide(pitch, Columns::multiple(units, &length)),
+            })
+        })
+    }
+
+    /// And all rows of such a pitch do not wrap, where what is divided has rows of that length.
+    fn rows_of_digits(&self) -> BTreeSet<Condition> {
+        let rows = self.pitches_of_digits().flat_map(|(pitch, divisor, _)| {
+            let volumes = self.volumes.iter().filter(move |volume| volume.contains(divisor));
+            volumes.filter_map(move |volume| {
+                let mut rows = volume.clone();
+                rows.remove(rows.iter().position(|factor| factor == divisor)?);
+                let mut parameters: Vec<String> = rows.iter().map(|row| self.named(row)).collect::<Option<_>>()?;
+                parameters.push(pitch.clone());
+                parameters.sort();
+                Some(Condition::Extent(Product { number: 1, grid: Vec::new(), block: Vec::new(), parameters }))
+            })
+        });
+        rows.chain(self.beside_digits()).collect()
     }
 
     /// What bounds an index is covered by a launch that is given.

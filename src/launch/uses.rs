@@ -4,6 +4,7 @@
 //! nothing. Relies on: [`Forms`] knows the sums of ids that variables are. Reference: none.
 
 use super::columns::{Sums, pitch_of};
+use super::digits::Digits;
 use super::extents::Extents;
 use super::linear::{Form, Forms, Term};
 use crate::geometry::Axis;
@@ -52,6 +53,7 @@ pub(super) struct Uses<'k> {
     pub(super) hidden: BTreeMap<Name, BTreeSet<Term>>,
     pub(super) extents: Extents,
     pub(super) sums: Sums,
+    pub(super) digits: Digits,
     /// Constants that stand for integer parameters of 32 bits.
     pub(super) narrow: BTreeSet<Name>,
     /// The same of any width.
@@ -77,6 +79,7 @@ impl<'k> Uses<'k> {
             forms,
             extents: Extents::new(narrow.clone()),
             sums: Sums::default(),
+            digits: Digits::default(),
             narrow,
             integers,
             bounds: BTreeMap::new(),
@@ -132,6 +135,7 @@ impl<'k> Uses<'k> {
     fn assign(&mut self, variable: &Name, value: &ExprRef) {
         self.extents.assign(&self.forms, variable, value);
         self.sums.assign((&self.forms, &self.integers), variable, value);
+        self.digits.assign((&self.forms, &self.integers), variable, value);
         if let Some(size) = self.part(value).filter(|_| !self.forms.is_reassigned(variable)) {
             self.parts.entry(variable.clone()).or_insert(size);
         }

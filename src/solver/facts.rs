@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Later facts about sums are not kept.
-const MOST_FACTS: usize = 100;
+const MOST_FACTS: usize = 200;
 
 /// Sums that are looked at for one bound, and for all bounds of a round.
 const WORK: usize = 100;
