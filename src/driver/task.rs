@@ -34,8 +34,25 @@ impl Task<'_> {
 /// The options with the launch that is known of a task, and sentences about it.
 pub(super) fn with_known_launch<'a>(task: &Task<'_>, options: &'a Options) -> (Cow<'a, Options>, Vec<String>) {
     let Some(launch) = task.launch else { return with_launch_file(task, options) };
-    let (options, told) = launches::with(options, launch, task.program, &task.entry);
+    let (options, mut told) = launches::with(options, launch, task.program, &task.entry);
+    if task.input.launches.iter().any(|of_source| std::ptr::eq(of_source, launch)) {
+        told.extend(launches_of_no_kernel(task));
+    }
     (Cow::Owned(options), told)
+}
+
+/// What the source launches that is no kernel by its name: it may be this one.
+fn launches_of_no_kernel(task: &Task<'_>) -> Option<String> {
+    let Program::Ptx(module) = task.program else { return None };
+    let entries: Vec<&str> = module.functions.iter().filter(|f| f.is_entry).map(|f| &*f.name).collect();
+    let is_known = |launch: &KnownLaunch| entries.iter().any(|entry| launch.is_for(task.program, entry));
+    let mut others = task.input.launches.iter().filter(|launch| !is_known(launch));
+    let first = others.next()?;
+    let more = match others.count() {
+        0 => String::new(),
+        count => format!(", and {count} more"),
+    };
+    Some(format!("{} launches `{}`, which is no kernel here by name and number of arguments{more}: that was not looked at", first.origin, first.kernel))
 }
 
 /// The options with the launch that lies beside the input, where they do not say otherwise, and sentences about it.

@@ -141,7 +141,9 @@ fn sizes(sizes: &[Option<u32>; 3]) -> String {
     if *sizes == [None; 3] {
         return "*".to_string();
     }
-    let shown = 1 + (1..3).rev().find(|&axis| sizes[axis] != Some(1)).unwrap_or(0);
+    // `*` alone is any size on all axes.
+    let fewest = if sizes[0].is_none() { 1 } else { 0 };
+    let shown = 1 + (1..3).rev().find(|&axis| sizes[axis] != Some(1)).unwrap_or(fewest);
     let texts = sizes[..shown].iter().map(|size| size.map_or("*".to_string(), |size| size.to_string()));
     texts.collect::<Vec<_>>().join(",")
 }

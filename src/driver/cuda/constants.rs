@@ -1,11 +1,16 @@
 //! Names of constant values in the source of a host program.
 //!
 //! Input: tokens. Output: [`Constants`], and the values of expressions. Establishes: a value is given only where the source says
-//! one: a name that is declared in another way, assigned, or handed to a function that may change it has none. Values are
-//! numbers from 0 to 2^31 - 1 in each step, so that no type changes them.
-//! Relies on: nothing. Reference: C++ standard, "Constant expressions".
+//! one: a name that is declared in another way, that a condition of the preprocessor may leave out, that something may change, or
+//! that may mean something else in the class or namespace where it stands, has none. Values are numbers from 0 to 2^31 - 1 in
+//! each step, so that no type changes them.
+//! Relies on: [`Changes`]; headers that are included declare nothing in place of what the source does. Reference: C++ standard,
+//! "Constant expressions", "Name lookup".
 
-use super::lexer::{Token, integer, tokens};
+use super::changes::Changes;
+use super::directives::{Directives, definition};
+use super::expressions::{Reader, is_one, split, until_end};
+use super::lexer::{Token, tokens};
 use std::collections::BTreeSet;
 
 /// What a name means from a place on.
@@ -15,6 +20,10 @@ struct Definition<'s> {
     /// The braces around it, each by its number.
     scope: Vec<usize>,
     value: Option<Value>,
+    /// Whether it stands directly in a class or namespace.
+    is_member: bool,
+    /// Whether it is an integer, of whatever value.
+    is_integer: bool,
 }
 
 /// The value of a constant.
@@ -27,39 +36,42 @@ pub(super) enum Value {
     Sizes([Option<i64>; 3]),
 }
 
+/// What braces are around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Class,
+    Namespace,
+    Block,
+}
+
 /// The constants that are known where a reader is in the source.
 #[derive(Debug, Default)]
 pub(super) struct Constants<'s> {
     definitions: Vec<Definition<'s>>,
-    /// Names of variables that something may change.
-    changed: BTreeSet<&'s str>,
+    changes: Changes<'s>,
+    directives: Directives<'s>,
+    /// Whether nothing that the source says can be relied on.
+    is_unreliable: bool,
     /// Where the names stand that are defined already.
     read: BTreeSet<usize>,
     scope: Vec<usize>,
+    kinds: Vec<Kind>,
     braces: usize,
+    /// Round brackets that are open.
+    brackets: usize,
 }
 
-/// Integer types, and words beside them.
-const INTEGER_WORDS: [&str; 18] = [
-    "int",
-    "unsigned",
-    "signed",
-    "long",
-    "size_t",
-    "std",
-    "int32_t",
-    "uint32_t",
-    "int64_t",
-    "uint64_t",
-    "uint",
-    "static",
-    "const",
-    "constexpr",
-    "inline",
-    "auto",
-    "__constant__",
-    "__device__",
+/// Types of integers that hold what [`Value`] may be.
+const INTEGERS: [&str; 11] = [
+    "int", "unsigned", "signed", "long", "size_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "uint", "auto",
 ];
+
+/// Words beside types.
+const MODIFIERS: [&str; 5] = ["static", "const", "constexpr", "inline", "std"];
+
+/// Other types that the language has.
+const OTHERS: [&str; 10] =
+    ["dim3", "char", "short", "bool", "float", "double", "void", "volatile", "extern", "register"];
 
 /// Words in front of a name that do not declare it.
 const NO_TYPES: [&str; 7] = ["return", "else", "case", "new", "delete", "throw", "goto"];
@@ -67,106 +79,152 @@ const NO_TYPES: [&str; 7] = ["return", "else", "case", "new", "delete", "throw",
 /// Tokens with their places.
 pub(super) type Tokens<'t, 's> = &'t [(Token<'s>, std::ops::Range<usize>)];
 
+/// Whether a word is part of a type of the language.
+pub(super) fn is_type(word: &str) -> bool {
+    INTEGERS.contains(&word) || MODIFIERS.contains(&word) || OTHERS.contains(&word)
+}
+
 impl<'s> Constants<'s> {
-    /// With the names that something changes anywhere, since control flow is not followed.
+    /// What is said anywhere is known before anything is read, since control flow is not followed.
     pub(super) fn new(all: Tokens<'_, 's>) -> Self {
-        let mut changed = BTreeSet::new();
-        let (mut in_launch, mut declaration) = (false, None);
-        for (at, (token, _)) in all.iter().enumerate() {
-            let before = at.checked_sub(1).map(|before| all[before].0);
-            match token {
-                // Arguments of kernels are copies.
-                Token::Open => in_launch = true,
-                Token::Sign(';') => in_launch = false,
-                Token::Word(name) => {
-                    let declares =
-                        declaration == Some(0) && matches!(before, Some(Token::Word("dim3") | Token::Sign(',')));
-                    let is_integer = matches!(before, Some(Token::Word(word)) if INTEGER_WORDS.contains(&word));
-                    if !declares && !is_integer && is_changed(all, at, in_launch) {
-                        changed.insert(*name);
-                    }
-                }
-                _ => {}
-            }
-            declaration = match (token, declaration) {
-                (Token::Word("dim3"), None) => Some(0),
-                (Token::Sign(';'), _) => None,
-                // The body of a function whose parameters these were.
-                (Token::Sign('{'), _) if before == Some(Token::Sign(')')) => None,
-                (Token::Sign('(' | '{' | '['), Some(depth)) => Some(depth + 1),
-                (Token::Sign(')' | '}' | ']'), Some(depth)) => (depth > 0).then(|| depth - 1),
-                (_, declaration) => declaration,
-            };
-        }
-        Constants { changed, ..Constants::default() }
+        let mut first = Constants { directives: Directives::of(all), ..Constants::default() };
+        (0..all.len()).for_each(|at| first.read(all, at));
+        let Constants { definitions, read, directives, .. } = first;
+        let mut changes = Changes::of(all, &directives, &read);
+        // Members are seen in front of their declaration, in classes that inherit them, and in functions elsewhere; what stands
+        // in a namespace is seen where that is opened again.
+        let is_other = |name: &str| definitions.iter().filter(|definition| definition.name == name).count() > 1;
+        let members = definitions.iter().filter(|definition| definition.is_member);
+        changes.hidden.extend(members.map(|definition| definition.name).filter(|name| is_other(name)));
+        // Who gives words of the language another meaning is not followed.
+        let has_other_words = definitions.iter().any(|definition| is_type(definition.name));
+        let is_unreliable = has_other_words || gives_other_type(all) || !directives.braces_match;
+        Constants { changes, directives, is_unreliable, ..Constants::default() }
     }
 
     /// Reads what stands at a place.
-    pub(super) fn read(&mut self, rest: Tokens<'_, 's>, before: Option<Token<'s>>) {
+    pub(super) fn read(&mut self, all: Tokens<'_, 's>, at: usize) {
+        let rest = &all[at..];
         match rest[0].0 {
             Token::Sign('{') => {
                 self.braces += 1;
                 self.scope.push(self.braces);
+                self.kinds.push(self.kind_of(&all[..at]));
             }
-            Token::Sign('}') => drop(self.scope.pop()),
-            Token::Directive(line) => self.directive(line),
-            Token::Word("const" | "constexpr") => self.constant(rest),
-            Token::Word("dim3") => self.sizes(&rest[1..]),
-            Token::Word(word) if INTEGER_WORDS.contains(&word) && self.is_variable(rest) => {
-                self.integers(&rest[1..], false);
+            Token::Sign('}') => {
+                self.scope.pop();
+                self.kinds.pop();
             }
-            Token::Word(name) if declares(before) && !self.read.contains(&rest[0].1.start) => self.define(name, None),
+            Token::Sign('(') => self.brackets += 1,
+            Token::Sign(')') => self.brackets = self.brackets.saturating_sub(1),
+            Token::Directive(line) => self.directive(line, at),
+            Token::Word("enum") => self.names_between(rest, at, ('{', '}')),
+            Token::Word("auto") if rest.get(1).is_some_and(|next| !matches!(next.0, Token::Word(_))) => {
+                self.names_between(rest, at, ('[', ']'));
+            }
+            Token::Word(word) if is_type(word) => self.declaration(all, at),
+            Token::Word(name) if !self.read.contains(&rest[0].1.start) => {
+                let is_set = matches!(rest.get(1), Some((Token::Sign('=' | '{' | '(' | '['), _)));
+                if is_set || declares(&all[..at]) {
+                    self.define(name, None, at);
+                }
+            }
             _ => {}
         }
     }
 
-    fn define(&mut self, name: &'s str, value: Option<Value>) {
-        self.definitions.push(Definition { name, scope: self.scope.clone(), value });
+    fn define(&mut self, name: &'s str, value: Option<Value>, at: usize) {
+        let is_member = self.brackets == 0 && matches!(self.kinds.last(), Some(Kind::Class | Kind::Namespace));
+        let value = value.filter(|_| !self.directives.is_conditional(at));
+        self.definitions.push(Definition { name, scope: self.scope.clone(), value, is_member, is_integer: false });
     }
 
     /// The same, where the name is declared at a place.
-    fn declare(&mut self, (name, at): (&'s str, usize), value: Option<Value>) {
-        self.read.insert(at);
-        self.define(name, value);
+    fn declare(&mut self, (name, place): (&'s str, usize), value: Option<Value>, at: usize) {
+        self.read.insert(place);
+        self.define(name, value, at);
     }
 
-    /// `#define NAME expression`; macros with parameters, and names with two values, are no constants.
-    fn directive(&mut self, line: &'s str) {
-        let body = line[1..].trim_start();
-        let Some(rest) = body.strip_prefix("define").or_else(|| body.strip_prefix("undef")) else { return };
-        let rest = rest.trim_start();
-        let length = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-        let (name, text) = rest.split_at(length);
+    /// `enum { NAME, NAME = 3 }`, `auto [NAME, NAME] = ..`: values are not looked at.
+    fn names_between(&mut self, rest: Tokens<'_, 's>, at: usize, (open, close): (char, char)) {
+        let is_between = |token: &Token| match token {
+            Token::Sign(sign) => *sign != open && !"{;".contains(*sign),
+            _ => true,
+        };
+        let skipped = rest.iter().take_while(|(token, _)| is_between(token)).count();
+        let names = &rest[skipped..];
+        if names.first().is_none_or(|first| first.0 != Token::Sign(open)) {
+            return;
+        }
+        for (token, place) in names.iter().take_while(|(token, _)| *token != Token::Sign(close)) {
+            if let Token::Word(name) = token {
+                self.declare((name, place.start), None, at);
+            }
+        }
+    }
+
+    /// `#define NAME expression`, of numbers and of such names. What has two meanings, or parameters, has no value.
+    fn directive(&mut self, line: &'s str, at: usize) {
+        let Some((name, text)) = definition(line) else { return };
         let expression = tokens(text);
-        let is_constant = body.starts_with("define") && !text.starts_with('(');
+        let is_once = |name: &str| self.directives.is_defined_once(name);
+        let is_known = |(token, _): &(Token, _)| !matches!(token, Token::Word(name) if !is_once(name));
+        let is_constant = is_once(name)
+            && !text.starts_with('(')
+            && !self.directives.is_conditional(at)
+            && expression.iter().all(is_known);
         let value = is_constant.then(|| self.value(&expression)).flatten().map(|value| match value {
             Value::Integer(number) if !is_one(&expression) => Value::Alone(number),
             value => value,
         });
-        let earlier = self.definitions.iter().find(|earlier| earlier.name == name && earlier.scope.is_empty());
-        let value = if earlier.is_some_and(|earlier| earlier.value != value) { None } else { value };
-        self.definitions.push(Definition { name, scope: Vec::new(), value });
+        self.definitions.push(Definition { name, scope: Vec::new(), value, is_member: false, is_integer: false });
     }
 
-    /// `const int NAME = expression`.
-    fn constant(&mut self, rest: Tokens<'_, 's>) {
-        let words = rest.iter().take_while(|(token, _)| matches!(token, Token::Word(_) | Token::Scope)).count();
-        let Some(types) = words.checked_sub(1) else { return };
-        let is_integer = |token: &Token| matches!(token, Token::Word(word) if INTEGER_WORDS.contains(word));
-        if !rest[..types].iter().all(|(token, _)| is_integer(token) || *token == Token::Scope) {
+    /// What is declared behind the last word of a type.
+    fn declaration(&mut self, all: Tokens<'_, 's>, at: usize) {
+        let [_, (Token::Word(name), place), ..] = &all[at..] else { return };
+        if is_type(name) || self.read.contains(&place.start) {
             return;
         }
-        self.integers(&rest[types..], true);
+        let is_part = |token: &Token| matches!(token, Token::Word(_) | Token::Scope);
+        let start = all[..at].iter().rposition(|(token, _)| !is_part(token)).map_or(0, |before| before + 1);
+        // What stands in front may be part of the type, as in `decltype(x) const`.
+        let before = start.checked_sub(1).map(|before| all[before].0);
+        let two_before = start.checked_sub(2).map(|before| all[before].0);
+        let is_start = match before {
+            None | Some(Token::Sign(';' | '{' | '}' | ':') | Token::Directive(_)) => true,
+            // A parameter is what callers say.
+            Some(Token::Sign('(')) => matches!(two_before, Some(Token::Word("for" | "if" | "while" | "switch"))),
+            _ => false,
+        };
+        let words = all[start..=at].iter().filter_map(|(token, _)| match token {
+            Token::Word(word) => Some(*word),
+            _ => None,
+        });
+        let words: Vec<&str> = words.collect();
+        let has = |word: &str| words.contains(&word);
+        let is_constant = has("const") || has("constexpr");
+        // Other files may change what they can see, and a constructor what each object has.
+        let is_own = is_start
+            && match self.kinds.last() {
+                Some(Kind::Block) => true,
+                Some(Kind::Class) => has("static") && is_constant,
+                Some(Kind::Namespace) | None => has("static") || is_constant,
+            };
+        let types: Vec<&str> = words.into_iter().filter(|word| !MODIFIERS.contains(word)).collect();
+        let declarators = &all[at + 1..];
+        match types[..] {
+            ["dim3"] => self.sizes(declarators, at, is_own),
+            [_, ..] if types.iter().all(|word| INTEGERS.contains(word)) => {
+                self.integers(declarators, at, is_own.then_some(is_constant));
+            }
+            _ => {}
+        }
     }
 
-    /// Whether a variable with a value is declared behind the type that stands here.
-    fn is_variable(&self, rest: Tokens<'_, 's>) -> bool {
-        let [_, (Token::Word(_), place), (Token::Sign('='), _), ..] = rest else { return false };
-        !self.read.contains(&place.start)
-    }
-
-    /// `NAME = expression`, also with braces, and several of them.
-    fn integers(&mut self, rest: Tokens<'_, 's>, is_constant: bool) {
+    /// `NAME = expression`, also with braces, and several of them. `constant` tells whether they are constants, if their values
+    /// count.
+    fn integers(&mut self, rest: Tokens<'_, 's>, at: usize, constant: Option<bool>) {
         let mut declarators = rest;
         while let [(Token::Word(name), place), after @ ..] = declarators {
             let (part, end) = until_end(after);
@@ -176,18 +234,17 @@ impl<'s> Constants<'s> {
                 | [(Token::Sign('{'), _), inside @ .., (Token::Sign('}'), _)] => self.integer(inside),
                 _ => None,
             };
-            let value = value.filter(|_| is_constant || !self.changed.contains(name));
-            self.declare((name, place.start), value.map(Value::Integer));
-            let Some(next) = after.get(end..).filter(|next| next.first().is_some_and(|t| t.0 == Token::Sign(',')))
-            else {
-                return;
-            };
-            declarators = &next[1..];
+            let value = value.filter(|_| constant.is_some_and(|is| is || !self.changes.changed.contains(name)));
+            self.declare((name, place.start), value.map(Value::Integer), at);
+            let is_variable = !matches!(part, [(Token::Sign('(' | '['), _), ..]);
+            self.definitions.last_mut().into_iter().for_each(|definition| definition.is_integer = is_variable);
+            let Some(next) = next_declarator(after, end) else { return };
+            declarators = next;
         }
     }
 
     /// What follows `dim3`: `NAME(16, 16)`, `NAME{16}`, `NAME = dim3(16, 16)`, and several of them.
-    fn sizes(&mut self, rest: Tokens<'_, 's>) {
+    fn sizes(&mut self, rest: Tokens<'_, 's>, at: usize, is_own: bool) {
         let mut declarators = rest;
         while let [(Token::Word(name), place), after @ ..] = declarators {
             let (part, end) = until_end(after);
@@ -196,27 +253,59 @@ impl<'s> Constants<'s> {
                 [(Token::Sign('(' | '{'), _), inside @ .., (Token::Sign(')' | '}'), _)] => self.list(inside),
                 _ => None,
             };
-            let value = value.filter(|_| !self.changed.contains(name)).map(Value::Sizes);
-            self.declare((name, place.start), value);
-            let Some(next) = after.get(end..).filter(|next| next.first().is_some_and(|t| t.0 == Token::Sign(',')))
-            else {
-                return;
-            };
-            declarators = &next[1..];
+            let value = value.filter(|_| is_own && !self.changes.changed.contains(name)).map(Value::Sizes);
+            self.declare((name, place.start), value, at);
+            let Some(next) = next_declarator(after, end) else { return };
+            declarators = next;
         }
     }
 
-    /// Sizes between braces or brackets; those left out are 1.
+    /// Sizes between braces or brackets; those left out are 1, unless what stands there may be several, or a `dim3`.
     fn list(&self, inside: Tokens<'_, 's>) -> Option<[Option<i64>; 3]> {
         let mut sizes = [Some(1); 3];
-        let parts = split(inside);
-        if parts.len() > 3 {
-            return None;
-        }
-        for (size, part) in sizes.iter_mut().zip(parts.into_iter().filter(|part| !part.is_empty())) {
+        let parts: Vec<Tokens<'_, 's>> = split(inside).into_iter().filter(|part| !part.is_empty()).collect();
+        for (size, part) in sizes.iter_mut().zip(&parts) {
             *size = self.integer(part);
         }
-        Some(sizes)
+        let may_be_more = |(at, part): (usize, &Tokens<'_, 's>)| {
+            sizes[at].is_none() && (self.may_be_several(part) || parts.len() == 1 && !self.is_number(part))
+        };
+        let is_list = parts.len() <= 3 && !parts.iter().enumerate().any(may_be_more);
+        is_list.then_some(sizes)
+    }
+
+    /// Whether there may be commas in it, or may have been: a macro, arguments that are written out, or those of a template.
+    fn may_be_several(&self, part: Tokens<'_, 's>) -> bool {
+        let sign = |at: Option<usize>| at.and_then(|at| part.get(at)).map(|token| token.0);
+        part.iter().enumerate().any(|(at, (token, _))| match token {
+            Token::Word(name) => self.directives.is_macro(name) && self.named(name).is_none(),
+            Token::Sign('.') => at + 1 == part.len(),
+            // But for shifts.
+            Token::Sign('<' | '>') => ![at.checked_sub(1), Some(at + 1)].map(sign).contains(&Some(*token)),
+            Token::Sign(_) | Token::Number(_) | Token::Scope | Token::Comparison => false,
+            _ => true,
+        })
+    }
+
+    /// Whether an expression is a number, of whatever value: arithmetic, a cast, or an integer variable.
+    fn is_number(&self, part: Tokens<'_, 's>) -> bool {
+        if let [(Token::Word(name), _)] = part {
+            return self.definition(name).is_some_and(|definition| definition.is_integer);
+        }
+        let mut depth = 0;
+        let mut is_arithmetic = false;
+        for (token, _) in part {
+            match token {
+                Token::Sign('(' | '{' | '[') => depth += 1,
+                Token::Sign(')' | '}' | ']') => depth -= 1,
+                Token::Sign('+' | '-' | '*' | '/' | '%') if depth == 0 => is_arithmetic = true,
+                // Operators of types are not followed, nor is what stands before a comma.
+                Token::Word("operator") | Token::Sign('?' | ',') if depth == 0 => return false,
+                _ => {}
+            }
+        }
+        let is_cast = matches!(part, [(Token::Sign('('), _), (Token::Word(word), _), ..] if INTEGERS.contains(word));
+        is_cast || is_arithmetic && !self.directives.has_operators
     }
 
     /// The sizes that an expression gives a launch: a number is the first one.
@@ -242,162 +331,97 @@ impl<'s> Constants<'s> {
         if let [(Token::Word(name), _)] = expression {
             return self.named(name);
         }
-        let mut reader = Reader { constants: self, rest: expression };
-        let number = reader.shift()?;
-        reader.rest.is_empty().then_some(Value::Integer(number))
+        Reader::new(self, expression).all().map(Value::Integer)
+    }
+
+    /// The value of a name here.
+    pub(super) fn named(&self, name: &str) -> Option<Value> {
+        let is_hidden = self.is_unreliable || self.changes.hidden.contains(name);
+        self.definition(name).filter(|_| !is_hidden || self.directives.is_macro(name) && !self.is_unreliable)?.value
+    }
+
+    /// What braces that open behind tokens are around: a class where that is not clear, as members are the less known.
+    fn kind_of(&self, before: Tokens) -> Kind {
+        let start = before.iter().rposition(|(token, _)| match token {
+            Token::Sign(sign) => ";{}".contains(*sign),
+            Token::Directive(_) => true,
+            _ => false,
+        });
+        let head = &before[start.map_or(0, |at| at + 1)..];
+        let words = || head.iter().filter_map(|(token, _)| if let Token::Word(word) = token { Some(*word) } else { None });
+        let ends_function = match head.last().map(|last| last.0) {
+            Some(Token::Word(word)) => ["const", "noexcept", "override", "mutable"].contains(&word),
+            Some(Token::Sign(sign)) => sign != '>',
+            _ => true,
+        };
+        if words().any(|word| word == "namespace") || matches!(head, [(Token::Word("extern"), _), (Token::Literal, _)]) {
+            Kind::Namespace
+        } else if words().any(|word| ["class", "struct", "union"].contains(&word)) && !ends_function
+            || words().any(|word| self.directives.is_macro(word))
+        {
+            Kind::Class
+        } else {
+            Kind::Block
+        }
     }
 
     /// What a name means here: the innermost definition, of these the last.
-    fn named(&self, name: &str) -> Option<Value> {
+    fn definition(&self, name: &str) -> Option<&Definition<'s>> {
         let seen = self.definitions.iter().filter(|definition| definition.name == name);
         let seen = seen.filter(|definition| self.scope.starts_with(&definition.scope));
-        seen.max_by_key(|definition| definition.scope.len())?.value
+        seen.max_by_key(|definition| definition.scope.len())
     }
 }
 
-/// Whether a name may be changed at a place: assigned, incremented, its address taken, or handed to a function.
-fn is_changed(all: Tokens, at: usize, in_launch: bool) -> bool {
-    let before = at.checked_sub(1).map(|before| all[before].0);
-    let is_member = all.get(at + 1).is_some_and(|next| next.0 == Token::Sign('.'));
-    let after = all.get(at + if is_member { 3 } else { 1 }).map(|after| after.0);
-    let is_assigned = matches!(after, Some(Token::Sign('=') | Token::Change));
-    let two_before = [at.checked_sub(2), at.checked_sub(3)].map(|at| at.map(|at| all[at].0));
-    let is_read_into = before == Some(Token::Sign('>')) && two_before[0] == Some(Token::Sign('>'));
-    let has_reference = before == Some(Token::Sign('=')) && two_before[1] == Some(Token::Sign('&'));
-    let is_reached = matches!(before, Some(Token::Sign('&') | Token::Change)) || is_read_into || has_reference;
-    let is_argument = matches!(before, Some(Token::Sign('(' | ','))) && matches!(after, Some(Token::Sign(')' | ',')));
-    is_assigned || is_reached || is_argument && !is_member && !in_launch
-}
-
-/// Whether what stands before a name may declare it: a type, or the `&` of a reference.
-fn declares(before: Option<Token>) -> bool {
-    match before {
-        Some(Token::Word(word)) => !NO_TYPES.contains(&word),
-        Some(Token::Sign('&')) => true,
-        _ => false,
-    }
-}
-
-/// Whether an expression stays one whatever stands beside it: a token, or all of it between brackets.
-fn is_one(expression: Tokens) -> bool {
-    match expression {
-        [_] => true,
-        [(Token::Sign('('), _), inside @ .., (Token::Sign(')'), _)] => {
-            let mut depth = 0;
-            inside.iter().all(|(token, _)| {
-                depth += i64::from(*token == Token::Sign('(')) - i64::from(*token == Token::Sign(')'));
-                depth >= 0
-            })
+/// Whether a name of an integer type is given to another type.
+fn gives_other_type(all: Tokens) -> bool {
+    let mut statements = all.split(|(token, _)| matches!(token, Token::Sign(';' | '{' | '}') | Token::Directive(_)));
+    statements.any(|statement| match statement {
+        [(Token::Word("using"), _), (Token::Word(name), _), (Token::Sign('='), _), ..] => is_type(name),
+        [(Token::Word("typedef"), _), words @ .., (Token::Word(name), _)] => {
+            let is_integer = |(token, _): &(Token, _)| matches!(token, Token::Word("unsigned" | "int" | "long"));
+            is_type(name) && !words.iter().all(is_integer)
         }
         _ => false,
-    }
-}
-
-/// The tokens up to a `,` or `;` outside of brackets, and how many they are.
-fn until_end<'t, 's>(tokens: Tokens<'t, 's>) -> (Tokens<'t, 's>, usize) {
-    let end = ends(tokens).next().unwrap_or(tokens.len());
-    (&tokens[..end], end)
-}
-
-/// The parts between commas outside of brackets.
-pub(super) fn split<'t, 's>(tokens: Tokens<'t, 's>) -> Vec<Tokens<'t, 's>> {
-    let mut parts = Vec::new();
-    let mut start = 0;
-    for end in ends(tokens) {
-        parts.push(&tokens[start..end]);
-        start = end + 1;
-    }
-    parts.push(&tokens[start..]);
-    parts
-}
-
-/// The places of `,` and `;` outside of brackets.
-fn ends<'t>(tokens: Tokens<'t, '_>) -> impl Iterator<Item = usize> + use<'t> {
-    let mut depth = 0i64;
-    let signs: Vec<Option<char>> =
-        tokens.iter().map(|(token, _)| if let Token::Sign(sign) = token { Some(*sign) } else { None }).collect();
-    signs.into_iter().enumerate().filter_map(move |(at, sign)| {
-        match sign? {
-            '(' | '{' | '[' => depth += 1,
-            ')' | '}' | ']' => depth -= 1,
-            ',' | ';' if depth == 0 => return Some(at),
-            _ => {}
-        }
-        None
     })
 }
 
-/// Reads an expression from the left.
-struct Reader<'c, 't, 's> {
-    constants: &'c Constants<'s>,
-    rest: Tokens<'t, 's>,
+/// Whether what stands before a name may declare it: a type, or the `&` of a reference.
+fn declares(before: Tokens) -> bool {
+    let word = |at: Option<usize>| match at.map(|at| before[at].0) {
+        Some(Token::Word(word)) => Some(word),
+        _ => None,
+    };
+    match before.last().map(|last| last.0) {
+        Some(Token::Word(word)) => !NO_TYPES.contains(&word),
+        Some(Token::Sign('&') | Token::Close) => true,
+        // A type with arguments, which is not told apart from what is compared, or one made of an expression.
+        Some(Token::Sign('>')) => word(opening(before, '<', '>')).is_some(),
+        Some(Token::Sign(')')) => word(opening(before, '(', ')')).is_some_and(|word| {
+            ["decltype", "typeof", "__typeof__", "__attribute__", "alignas", "__align__"].contains(&word)
+        }),
+        _ => false,
+    }
 }
 
-impl Reader<'_, '_, '_> {
-    fn sign(&mut self, wanted: &[char]) -> Option<char> {
-        let (Token::Sign(sign), _) = self.rest.first()? else { return None };
-        let sign = wanted.contains(sign).then_some(*sign)?;
-        self.rest = &self.rest[1..];
-        Some(sign)
-    }
-
-    fn shift(&mut self) -> Option<i64> {
-        let mut value = self.sum()?;
-        while let Some(sign) = self.sign(&['<', '>']) {
-            self.sign(&[sign])?;
-            let count = u32::try_from(self.sum()?).ok().filter(|count| *count < 31)?;
-            value = small(Some(if sign == '<' { value << count } else { value >> count }))?;
-        }
-        Some(value)
-    }
-
-    fn sum(&mut self) -> Option<i64> {
-        let mut value = self.product()?;
-        while let Some(sign) = self.sign(&['+', '-']) {
-            let right = self.product()?;
-            value = small(if sign == '+' { value.checked_add(right) } else { value.checked_sub(right) })?;
-        }
-        Some(value)
-    }
-
-    fn product(&mut self) -> Option<i64> {
-        let mut value = self.atom()?;
-        while let Some(sign) = self.sign(&['*', '/', '%']) {
-            let right = self.atom()?;
-            value = small(match sign {
-                '*' => value.checked_mul(right),
-                '/' => value.checked_div(right),
-                _ => value.checked_rem(right),
-            })?;
-        }
-        Some(value)
-    }
-
-    fn atom(&mut self) -> Option<i64> {
-        let ((token, _), rest) = self.rest.split_first()?;
-        self.rest = rest;
+/// The place in front of the bracket that the last token closes.
+fn opening(before: Tokens, open: char, close: char) -> Option<usize> {
+    let mut depth = 0;
+    for (at, (token, _)) in before.iter().enumerate().rev() {
         match token {
-            Token::Number(text) => small(integer(text)),
-            Token::Word(name) => match self.constants.named(name)? {
-                Value::Integer(number) => Some(number),
-                // Its operators would bind to what stands around it.
-                Value::Alone(_) => None,
-                Value::Sizes(sizes) => {
-                    self.sign(&['.'])?;
-                    let ((Token::Word(axis), _), rest) = self.rest.split_first()? else { return None };
-                    self.rest = rest;
-                    sizes[["x", "y", "z"].iter().position(|name| name == axis)?]
-                }
-            },
-            Token::Sign('(') => {
-                let value = self.shift()?;
-                self.sign(&[')']).map(|_| value)
-            }
-            _ => None,
+            Token::Sign(sign) if *sign == close => depth += 1,
+            Token::Sign(sign) if *sign == open => depth -= 1,
+            Token::Sign(';' | '{' | '}') => return None,
+            _ => {}
+        }
+        if depth == 0 {
+            return at.checked_sub(1);
         }
     }
+    None
 }
 
-fn small(value: Option<i64>) -> Option<i64> {
-    value.filter(|value| (0..=i64::from(i32::MAX)).contains(value))
+fn next_declarator<'t, 's>(after: Tokens<'t, 's>, end: usize) -> Option<Tokens<'t, 's>> {
+    let next = after.get(end..).filter(|next| next.first().is_some_and(|token| token.0 == Token::Sign(',')));
+    next.map(|next| &next[1..])
 }

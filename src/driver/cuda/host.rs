@@ -4,7 +4,8 @@
 //! those values that are constants. Establishes: sizes that are not constants are free. Relies on: nothing, as the PTX
 //! says which kernels there are. Reference: CUDA C++ Programming Guide, "Execution Configuration".
 
-use super::constants::{Constants, Tokens, split};
+use super::constants::{Constants, Tokens};
+use super::expressions::split;
 use super::lexer::{Token, tokens};
 use crate::driver::launches::{KnownLaunch, LARGEST_SHARED};
 use crate::driver::values::ParameterSetting;
@@ -12,6 +13,16 @@ use crate::geometry::{Geometry, LARGEST, unlaunchable_block};
 
 /// Sources larger than this are not looked through, in bytes.
 const LARGEST_SOURCE: usize = 16 << 20;
+
+/// Functions that launch kernels.
+const LAUNCHING: [&str; 6] = [
+    "cudaLaunchKernel",
+    "cudaLaunchKernelEx",
+    "cudaLaunchKernelExC",
+    "cudaLaunchCooperativeKernel",
+    "cuLaunchKernel",
+    "cuLaunchKernelEx",
+];
 
 /// The launches in the order of the text; `file` is the name that reports show.
 pub(crate) fn launches(file: &str, text: &str) -> Vec<KnownLaunch> {
@@ -22,11 +33,19 @@ pub(crate) fn launches(file: &str, text: &str) -> Vec<KnownLaunch> {
     let mut constants = Constants::new(&all);
     let mut found = Vec::new();
     for at in 0..all.len() {
-        constants.read(&all[at..], at.checked_sub(1).map(|before| all[before].0));
-        if all[at].0 != Token::Open {
+        constants.read(&all, at);
+        let line = text[..all[at].1.start].matches('\n').count() + 1;
+        let elsewhere = match all[at].0 {
+            Token::Open => None,
+            // What these launch is not followed, and no kernel has such a name.
+            Token::Directive(directive) if directive.contains("<<<") => Some("a macro"),
+            Token::Word(word) if LAUNCHING.contains(&word) => Some(word),
+            _ => continue,
+        };
+        if let Some(what) = elsewhere {
+            found.push(KnownLaunch::new(what, format!("{file}:{line}")));
             continue;
         }
-        let line = text[..all[at].1.start].matches('\n').count() + 1;
         if let Some(kernel) = kernel_before(&all[..at], text, &constants) {
             let launch = KnownLaunch::new(kernel, format!("{file}:{line}"));
             found.push(configured(launch, &all[at + 1..], &constants));
@@ -167,6 +186,29 @@ mod tests {
         assert_eq!(read(text), expected);
     }
 
+    /// What other files may change or leave out.
+    #[test]
+    fn globals_are_constants_alone() {
+        for (text, grid) in [
+            ("int n = 4;", "*"),
+            ("static int n = 4;", "4"),
+            ("const int n = 4;", "4"),
+            ("dim3 n(4, 4);", "*"),
+            ("static dim3 n(4, 4);", "4,4"),
+            ("#ifndef H\n#define H\nconst int n = 4;\n#endif", "4"),
+            ("namespace a { const int n = 4; } namespace a { const int n = 5;", "*"),
+            ("const int n = 4; void f(const int n = 5) {", "*"),
+        ] {
+            let program = format!("{text}\nint main() {{ k<<<n, 64>>>(p); }}");
+            assert_eq!(read(&program), [format!("k block 64, grid {grid}")], "{program}");
+        }
+        // A number has one size, whatever its value is.
+        for (grid, size) in [("(n + 255) / 256", "*,1"), ("n", "*,1"), ("(int)f(n)", "*,1"), ("f(n)", "*"), ("m", "*")] {
+            let program = format!("int main(int n) {{ dim3 grid({grid}); k<<<grid, 64>>>(p); }}");
+            assert_eq!(read(&program), [format!("k block 64, grid {size}")], "{program}");
+        }
+    }
+
     /// A value is read only where it is the one.
     #[test]
     fn what_may_change_is_free() {
@@ -197,6 +239,50 @@ mod tests {
             ("\n#define n 4\n#define n 5\n", "n"),
             ("\n#define n(x) 4\n", "n"),
             ("\n#define n 2 + 2\n", "2 * n"),
+            ("int n = 4; n >>= 1;", "n"),
+            ("int n = 4; n and_eq 1;", "n"),
+            ("short int n = 4;", "n"),
+            ("short const int n = 4;", "n"),
+            ("volatile int n = 4;", "n"),
+            ("extern const int n = 4;", "n"),
+            ("int n = 4; R m{n};", "n"),
+            ("int n = 4; R m(n);", "n"),
+            ("int n = 4; R m = n;", "n"),
+            ("int n = 4; auto&m{n};", "n"),
+            ("int n = 4; (argc ? n : argc) = 5;", "n"),
+            ("int n = 4; f<<<1, 1>>>(p, g(n));", "n"),
+            ("int n = 4; auto f = [&]() -> int & { return n; };", "n"),
+            ("int n = 4; auto s = R\"(\")\"; n = 5; auto t = R\"(\")\";", "n"),
+            ("int n = 4; // \\\n n\n", "n + f(n)"),
+            ("const int n = 4; { int *a, n = 5;", "n"),
+            ("const int n = 4; { Id<int> n;", "n"),
+            ("const int n = 4; { A<B<C<int>>> n;", "n"),
+            ("const int n = 4; { decltype(a) n;", "n"),
+            ("const int n = 4; { auto [m, n] = f();", "n"),
+            ("const int n = 4; { enum { m, n };", "n"),
+            ("const int n = 4; { auto f = [n = 5] {", "n"),
+            ("const int n = 4; { using A::n;", "n"),
+            ("const int n = 4; struct A { static const int n = 5; };", "n"),
+            ("\n#define D(x) const int x = 5\n const int n = 4; { D(n);", "n"),
+            ("\n#define S int n = 5;\n const int n = 4; { S", "n"),
+            ("\n#define S n >>= 1\n int n = 4; S;", "n"),
+            ("const int n = 4;\n#define m n + 0\n { const int n = 5;", "m"),
+            ("\n#ifdef A\n#define n 4\n#endif\n", "n"),
+            ("\n#ifndef n\n#define n 4\n#endif\n", "n"),
+            ("\n#ifdef A\nconst int n = 4;\n#else\nconst int n = 5;\n#endif\n", "n"),
+            ("\n#ifdef A\n{\n#endif\nconst int n = 4;", "n"),
+            ("struct S { int n = 4; void f() {", "n"),
+            ("struct alignas(8) S { int n = 4; void f() {", "n"),
+            ("struct S { dim3 n = 4; void f() {", "n"),
+            ("auto f = [](int n = 4) {", "n"),
+            ("typedef unsigned char uint; const uint n = 4;", "n"),
+            ("dim3 n(make(4));", "n"),
+            ("dim3 n((make(4)));", "n"),
+            ("dim3 n(argc ? 1 : 2, a...);", "n"),
+            ("dim3 m = make(), n(m);", "n"),
+            ("\n#define M 4, 4\n dim3 n(M);", "n"),
+            ("\n#define M 4, 4\n dim3 n(1, M);", "n"),
+            ("dim3 n{int4{4, 4}};", "n"),
             ("", "0"),
             ("", "3 - 4"),
             ("", "1 / 0"),
@@ -206,7 +292,10 @@ mod tests {
         ] {
             let text = format!("int main(int argc) {{ {declarations} k<<<{grid}, 64>>>(p); }}");
             let free = ["k block 64, grid *", "k block 64, grid *,1"];
-            assert!(free.contains(&read(&text)[0].as_str()), "{text}: {:?}", read(&text));
+            let last = read(&text).pop().unwrap_or_default();
+            assert!(free.contains(&last.as_str()), "{text}: {:?}", read(&text));
+            let is_one_number = ["int argc", "*", "-"].iter().any(|sign| grid.contains(sign));
+            assert!(!declarations.contains("dim3 n") || is_one_number || last.ends_with('*'), "{text}: {last}");
         }
     }
 }

@@ -4,7 +4,10 @@
 //! whose sizes are constants, or the command to type where there is no compiler. Establishes: nothing but a compiler reads the
 //! device code. Relies on: nvcc or clang on the PATH. Reference: NVCC, "Command Option Description"; clang, "Compiling CUDA".
 
+mod changes;
 mod constants;
+mod directives;
+mod expressions;
 pub(super) mod facts;
 mod host;
 mod lexer;
