@@ -9,8 +9,9 @@
 
 use super::facts::Facts;
 use super::interval::Interval;
+use super::multiples::greatest_common_divisor;
 use super::polynomial::Polynomial;
-use crate::vcgen::term::{Term, Terms};
+use crate::vcgen::term::{Node, Term, Terms};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +33,8 @@ pub(super) fn zeros(terms: &mut Terms, facts: &Facts) -> Vec<Term> {
     let mut seen: BTreeSet<Polynomial> = open.iter().cloned().collect();
     let mut found = Vec::new();
     while let Some(equation) = open.pop() {
-        let parts = split(facts, &equation).into_iter().flatten();
+        let unwrapped = unwrapped(terms, facts, &equation);
+        let parts = split(facts, &equation).into_iter().flatten().chain(unwrapped);
         for part in parts.filter_map(Polynomial::with_first_positive) {
             if seen.len() < MOST_EQUATIONS && seen.insert(part.clone()) {
                 found.push(part.clone());
@@ -47,6 +49,31 @@ pub(super) fn zeros(terms: &mut Terms, facts: &Facts) -> Vec<Term> {
         terms.eq(part, zero)
     });
     parts.collect()
+}
+
+/// Of two sums that are the same but for wrapping, and which are less apart than what wrapping takes, the difference is zero.
+fn unwrapped(terms: &Terms, facts: &Facts, equation: &Polynomial) -> Option<Polynomial> {
+    let mut parts = equation.parts();
+    let (Some((a, factor)), Some((b, other)), None) = (parts.next(), parts.next(), parts.next()) else { return None };
+    let ([a], [b]) = (&a[..], &b[..]) else { return None };
+    let ((a, size), (b, same)) = (wrapped(terms, *a)?, wrapped(terms, *b)?);
+    let most = greatest_common_divisor(size, same) - 1;
+    let apart = facts.normal(&a.plus(&b, -1)?).filter(|_| factor == -other && most > 0)?;
+    let is_less = |sum: &Polynomial| facts.at_most(sum, most).is_some_and(|found| found <= most);
+    (is_less(&apart) && is_less(&Polynomial::default().plus(&apart, -1)?)).then_some(apart)
+}
+
+/// A sum from which a value differs by multiples of a number, if it is written as a choice or a rest; else itself, and 0.
+fn wrapped(terms: &Terms, value: Term) -> Option<(Polynomial, i128)> {
+    match *terms.node(value) {
+        Node::IntMod(sum, size) => Some((Polynomial::of(terms, sum)?, terms.int_value(size)?)),
+        Node::Ite(_, one, other) => {
+            let ((one, a), (other, b)) = (wrapped(terms, one)?, wrapped(terms, other)?);
+            let apart = one.plus(&other, -1)?.value()?;
+            Some((one, greatest_common_divisor(greatest_common_divisor(a, b), apart)))
+        }
+        _ => Some((Polynomial::of(terms, value)?, 0)),
+    }
 }
 
 /// Differences of numbers that are told by digits, where what is zero makes those the same.
