@@ -211,6 +211,8 @@ impl Inliner<'_> {
             Op::BranchIndexed { index, targets } => {
                 let index = frame.operand(index);
                 let targets = targets.iter().map(|t| frame.label(*t)).collect();
+                // What another index does is undefined.
+                self.flat.assumptions.insert("every `brx.idx` has an index below the number of its targets".into());
                 self.under_guard(guard, origin, |this| this.push(LineKind::JumpIndexed { index, targets }, origin));
             }
             Op::Call { function, returns, arguments } => {

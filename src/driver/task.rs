@@ -52,7 +52,10 @@ fn launches_of_no_kernel(task: &Task<'_>) -> Option<String> {
         0 => String::new(),
         count => format!(", and {count} more"),
     };
-    Some(format!("{} launches `{}`, which is no kernel here by name and number of arguments{more}: that was not looked at", first.origin, first.kernel))
+    Some(format!(
+        "{} launches `{}`, which is no kernel here by name and number of arguments{more}: that was not looked at",
+        first.origin, first.kernel
+    ))
 }
 
 /// The options with the launch that lies beside the input, where they do not say otherwise, and sentences about it.

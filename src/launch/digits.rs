@@ -110,13 +110,7 @@ impl Digits {
         Parts { rows: BTreeMap::new(), columns }
     }
 
-    fn product(
-        &self,
-        forms: &Forms,
-        parameter: &dyn Fn(&ExprRef) -> Option<Name>,
-        a: &ExprRef,
-        b: &ExprRef,
-    ) -> Parts {
+    fn product(&self, forms: &Forms, parameter: &dyn Fn(&ExprRef) -> Option<Name>, a: &ExprRef, b: &ExprRef) -> Parts {
         let number = |e: &ExprRef| forms.of(e).and_then(|form| form.value());
         for (a, b) in [(a, b), (b, a)] {
             if let Some(factor) = number(b) {

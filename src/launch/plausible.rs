@@ -14,6 +14,7 @@
 //! - what bounds the index of the threads along an axis is at most as many as the launch has, where that is given;
 //! - a product that bounds an index has 31 bits, and its factors are positive, where the index is divided by them: the
 //!   quotients and rests are rows and columns, whatever multiplies them;
+//! - what multiplies a quotient beside the rest, and bounds nothing, is at least the divisor, and all such rows have 31 bits;
 //! - what is a mask of an index when it is one less is a power of two;
 //! - a factor that is compared for equality with an index is less than what bounds that index.
 //!

@@ -296,7 +296,7 @@ impl Facts {
         let mut best = None;
         for (follow, most) in [(Follow::Largest, WORK), (Follow::All, WORK / 4)] {
             let mut work = most.min(WORK_IN_ALL.saturating_sub(self.looked_at.get()));
-            best = best.into_iter().chain(self.search(polynomial, follow, 0, enough, &mut work)).min();
+            best = best.into_iter().chain(self.search(polynomial, follow, &mut Vec::new(), enough, &mut work)).min();
             if best.is_some_and(|best| best <= enough) {
                 break;
             }
@@ -309,7 +309,7 @@ impl Facts {
         &self,
         polynomial: &Polynomial,
         follow: Follow,
-        used: u128,
+        used: &mut Vec<usize>,
         enough: i128,
         work: &mut usize,
     ) -> Option<i128> {
@@ -330,16 +330,18 @@ impl Facts {
                 break;
             }
             *work -= 1;
-            let bound = self.search(&rest, follow, used | 1 << i, enough, work);
+            used.push(i);
+            let bound = self.search(&rest, follow, used, enough, work);
+            used.pop();
             best = best.into_iter().chain(bound).min();
         }
         best
     }
 
     /// What is left where one of the facts is taken from a polynomial; first what has the best bound.
-    fn steps(&self, polynomial: &Polynomial, used: u128) -> Vec<Step> {
+    fn steps(&self, polynomial: &Polynomial, used: &[usize]) -> Vec<Step> {
         let mut steps = Vec::new();
-        for (i, fact) in self.not_positive.iter().enumerate().filter(|(i, _)| used & 1 << i == 0) {
+        for (i, fact) in self.not_positive.iter().enumerate().filter(|(i, _)| !used.contains(i)) {
             for (monomial, factor) in fact.parts().filter(|(monomial, _)| !monomial.is_empty()) {
                 let times = polynomial.positive_quotient(monomial, factor, |m| self.is_not_negative(m));
                 let taken = Some(times).filter(|times| *times != Polynomial::default());

@@ -1,13 +1,11 @@
 //@ verdict: race
 //@ block: 256
 //@ grid: 64
-// Broken: two columns more of each row, which the next row has, too, where rows lie side by side.
+// Broken: the row is counted by the pitch, and the column by the length of rows, so that columns of several rows meet.
 
-extern "C" __global__ void rows_of_slice_broken(const float *in, float *out, int rows, int columns, int from, int pitch,
-                                                int first) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < rows * (columns + 2); i += gridDim.x * blockDim.x) {
-        int row = i / (columns + 2), column = i % (columns + 2);
-        if (row < rows && column < columns + 2)
-            out[row * columns + column + first] = in[row * from + column];  // RACE
+extern "C" __global__ void rows_of_slice_broken(const float *in, float *out, int rows, int columns, int pitch) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < rows * columns; i += gridDim.x * blockDim.x) {
+        int row = i / pitch, column = i % columns;
+        out[row * pitch + column] = in[i];  // RACE
     }
 }

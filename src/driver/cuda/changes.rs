@@ -83,7 +83,8 @@ impl<'s> Changes<'s> {
     fn look_at(&mut self, all: Tokens<'_, 's>, at: usize, (name, around): (&'s str, Around), is_declared: bool) {
         let is_used = at.checked_sub(2).is_some_and(|word| {
             let start = all[..word].iter().rposition(|(token, _)| matches!(token, Token::Sign(';' | '{' | '}')));
-            all[at - 1].0 == Token::Scope && all.get(start.map_or(0, |at| at + 1)).map(|t| t.0) == Some(Token::Word("using"))
+            all[at - 1].0 == Token::Scope
+                && all.get(start.map_or(0, |at| at + 1)).map(|t| t.0) == Some(Token::Word("using"))
         });
         if around == Around::Macro || is_used {
             self.hidden.insert(name);
@@ -118,8 +119,9 @@ fn is_changed(all: Tokens, at: usize, around: Around, is_declared: bool) -> bool
     {
         return true;
     }
-    let is_place = matches!(before, None | Some(Token::Sign('(' | ',' | '{' | '?' | ':' | '=') | Token::Word("return")))
-        && matches!(after, None | Some(Token::Sign(')' | ',' | ';' | ':' | '}')));
+    let is_place =
+        matches!(before, None | Some(Token::Sign('(' | ',' | '{' | '?' | ':' | '=') | Token::Word("return")))
+            && matches!(after, None | Some(Token::Sign(')' | ',' | ';' | ':' | '}')));
     let is_copied = before == Some(Token::Sign('=')) && is_copied_into(all, at - 1);
     is_place && around != Around::Copies && !is_copied
 }
@@ -135,5 +137,7 @@ fn is_copied_into(all: Tokens, equals: usize) -> bool {
         _ => true,
     });
     let before = start.checked_sub(1).map(|at| all[at].0);
-    copies && !words.is_empty() && matches!(before, None | Some(Token::Sign(';' | '{' | '}' | ')' | '(') | Token::Directive(_)))
+    copies
+        && !words.is_empty()
+        && matches!(before, None | Some(Token::Sign(';' | '{' | '}' | ')' | '(') | Token::Directive(_)))
 }

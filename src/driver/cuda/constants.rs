@@ -62,9 +62,8 @@ pub(super) struct Constants<'s> {
 }
 
 /// Types of integers that hold what [`Value`] may be.
-const INTEGERS: [&str; 11] = [
-    "int", "unsigned", "signed", "long", "size_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "uint", "auto",
-];
+const INTEGERS: [&str; 11] =
+    ["int", "unsigned", "signed", "long", "size_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "uint", "auto"];
 
 /// Words beside types.
 const MODIFIERS: [&str; 5] = ["static", "const", "constexpr", "inline", "std"];
@@ -348,13 +347,15 @@ impl<'s> Constants<'s> {
             _ => false,
         });
         let head = &before[start.map_or(0, |at| at + 1)..];
-        let words = || head.iter().filter_map(|(token, _)| if let Token::Word(word) = token { Some(*word) } else { None });
+        let words =
+            || head.iter().filter_map(|(token, _)| if let Token::Word(word) = token { Some(*word) } else { None });
         let ends_function = match head.last().map(|last| last.0) {
             Some(Token::Word(word)) => ["const", "noexcept", "override", "mutable"].contains(&word),
             Some(Token::Sign(sign)) => sign != '>',
             _ => true,
         };
-        if words().any(|word| word == "namespace") || matches!(head, [(Token::Word("extern"), _), (Token::Literal, _)]) {
+        if words().any(|word| word == "namespace") || matches!(head, [(Token::Word("extern"), _), (Token::Literal, _)])
+        {
             Kind::Namespace
         } else if words().any(|word| ["class", "struct", "union"].contains(&word)) && !ends_function
             || words().any(|word| self.directives.is_macro(word))

@@ -39,7 +39,8 @@ pub(crate) fn facts(file: &str, text: &str) -> Vec<SourceFact> {
         // A remark may follow.
         let fact = fact.find(';').map_or(fact, |end| &fact[..end]).trim().to_string();
         let kernel = kernel_behind(&text[range.end..]);
-        let has_namesakes = kernel.as_ref().is_some_and(|kernel| defined(text).filter(|name| name == kernel).count() > 1);
+        let has_namesakes =
+            kernel.as_ref().is_some_and(|kernel| defined(text).filter(|name| name == kernel).count() > 1);
         let line = u32::try_from(line).unwrap_or(u32::MAX);
         Some(SourceFact { file: file.to_string(), line, kernel, has_namesakes, fact })
     });
@@ -50,7 +51,8 @@ pub(crate) fn facts(file: &str, text: &str) -> Vec<SourceFact> {
 fn kernel_behind(text: &str) -> Option<String> {
     let all = tokens(text);
     // A body, or the end of another declaration, ends what may belong to it.
-    let declaration = all.iter().take_while(|(token, _)| !matches!(token, Token::Sign('{' | ';') | Token::Directive(_)));
+    let declaration =
+        all.iter().take_while(|(token, _)| !matches!(token, Token::Sign('{' | ';') | Token::Directive(_)));
     let words: Vec<(Option<&str>, Token)> = declaration
         .map(|(token, _)| (if let Token::Word(word) = token { Some(*word) } else { None }, *token))
         .collect();

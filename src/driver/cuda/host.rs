@@ -203,7 +203,8 @@ mod tests {
             assert_eq!(read(&program), [format!("k block 64, grid {grid}")], "{program}");
         }
         // A number has one size, whatever its value is.
-        for (grid, size) in [("(n + 255) / 256", "*,1"), ("n", "*,1"), ("(int)f(n)", "*,1"), ("f(n)", "*"), ("m", "*")] {
+        for (grid, size) in [("(n + 255) / 256", "*,1"), ("n", "*,1"), ("(int)f(n)", "*,1"), ("f(n)", "*"), ("m", "*")]
+        {
             let program = format!("int main(int n) {{ dim3 grid({grid}); k<<<grid, 64>>>(p); }}");
             assert_eq!(read(&program), [format!("k block 64, grid {size}")], "{program}");
         }
