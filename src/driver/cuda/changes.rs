@@ -2,7 +2,7 @@
 //!
 //! Input: tokens. Output: [`Changes`]. Establishes: a variable that is in neither set has the value of its definition wherever it is
 //! seen: where else it stands it is part of arithmetic, compared, or copied. Where control goes is not looked at.
-//! Relies on: functions of the C library, and launches, take copies. Reference: C++ standard, "Value category"; only a name
+//! Relies on: functions of the C library, launches and operators take copies. Reference: C++ standard, "Value category"; only a name
 //! alone, between brackets or chosen by `?:` is a place that a reference can stand for.
 
 use super::constants::{Tokens, is_type};
@@ -28,9 +28,11 @@ const TAKES_COPIES: [&str; 10] = [
 #[derive(Debug, Default)]
 pub(super) struct Changes<'s> {
     /// Those that something may change, unless they are constants.
-    pub(super) changed: BTreeSet<&'s str>,
+    changed: BTreeSet<&'s str>,
     /// Those that a macro may declare, or a `using`.
     pub(super) hidden: BTreeSet<&'s str>,
+    /// Whether operators may change what stands beside them.
+    by_operators: bool,
 }
 
 /// What brackets around a name belong to.
@@ -46,8 +48,9 @@ enum Around {
 impl<'s> Changes<'s> {
     /// `declared` are the places where definitions that are followed have their names.
     pub(super) fn of(all: Tokens<'_, 's>, directives: &Directives<'s>, declared: &BTreeSet<usize>) -> Changes<'s> {
-        let mut changes = Changes::default();
+        let mut changes = Changes { by_operators: changes_by_operators(all, directives), ..Changes::default() };
         let mut open: Vec<(bool, Around)> = Vec::new();
+        let mut launch_end = None;
         for (at, (token, _)) in all.iter().enumerate() {
             let around = open.last().map_or(Around::Other, |(_, around)| *around);
             match token {
@@ -55,8 +58,12 @@ impl<'s> Changes<'s> {
                     changes.look_at(all, at, (name, around), declared.contains(&all[at].1.start));
                 }
                 Token::Open => open.push((true, Around::Copies)),
-                Token::Close if open.last().is_some_and(|(is_launch, _)| *is_launch) => drop(open.pop()),
-                Token::Sign('(' | '{' | '[') => open.push((false, around_of(all, at, directives))),
+                Token::Close if open.last().is_some_and(|(is_launch, _)| *is_launch) => {
+                    open.pop();
+                    launch_end = Some(at + 1);
+                }
+                Token::Sign('(' | '{' | '[') if launch_end == Some(at) => open.push((false, Around::Copies)),
+                Token::Sign('(' | '{' | '[') => open.push((false, around_of(all, at, around, directives))),
                 Token::Sign(')' | '}' | ']') => drop(open.pop()),
                 _ => {}
             }
@@ -80,6 +87,11 @@ impl<'s> Changes<'s> {
         changes
     }
 
+    /// Whether something may change a variable.
+    pub(super) fn may_change(&self, name: &str) -> bool {
+        self.by_operators || self.changed.contains(name)
+    }
+
     fn look_at(&mut self, all: Tokens<'_, 's>, at: usize, (name, around): (&'s str, Around), is_declared: bool) {
         let is_used = at.checked_sub(2).is_some_and(|word| {
             let start = all[..word].iter().rposition(|(token, _)| matches!(token, Token::Sign(';' | '{' | '}')));
@@ -95,12 +107,33 @@ impl<'s> Changes<'s> {
     }
 }
 
-fn around_of(all: Tokens, at: usize, directives: &Directives) -> Around {
-    let before = |by: usize| at.checked_sub(by).map(|at| all[at].0);
-    match (before(1), before(2)) {
-        (Some(Token::Close), _) | (_, Some(Token::Word("dim3"))) => Around::Copies,
-        (Some(Token::Word(name)), _) if TAKES_COPIES.contains(&name) => Around::Copies,
-        (Some(Token::Word(name)), _) if directives.may_declare(name) => Around::Macro,
+/// Whether an operator is declared that may change an integer: a reference that is not constant, to no class of the source.
+fn changes_by_operators(all: Tokens, directives: &Directives) -> bool {
+    let operators = (0..all.len()).filter(|at| all[*at].0 == Token::Word("operator"));
+    let mut parameters = operators.map(|at| {
+        let end = all[at..].iter().position(|(token, _)| matches!(token, Token::Sign('{' | ';')));
+        &all[at..end.map_or(all.len(), |end| at + end)]
+    });
+    parameters.any(|parameters| {
+        (2..parameters.len()).filter(|at| parameters[*at].0 == Token::Sign('&')).any(|at| {
+            let Token::Word(name) = parameters[at - 1].0 else { return false };
+            let before = parameters[at - 2].0;
+            let is_class = directives.is_class_of_source(name);
+            !is_class && !matches!(before, Token::Scope | Token::Word("const"))
+        })
+    })
+}
+
+/// `outside` is what is around these brackets, which belong to the same unless they are a function's.
+fn around_of(all: Tokens, at: usize, outside: Around, directives: &Directives) -> Around {
+    let word = |by: usize| match at.checked_sub(by).map(|at| all[at].0) {
+        Some(Token::Word(word)) => Some(word),
+        _ => None,
+    };
+    match word(1) {
+        Some(name) if TAKES_COPIES.contains(&name) || word(2) == Some("dim3") => Around::Copies,
+        Some(name) if directives.may_declare(name) => Around::Macro,
+        None if outside == Around::Macro => Around::Macro,
         _ => Around::Other,
     }
 }
@@ -112,7 +145,10 @@ fn is_changed(all: Tokens, at: usize, around: Around, is_declared: bool) -> bool
     let (before, after) = (token(at.checked_sub(1)), token(Some(at + if is_member { 3 } else { 1 })));
     let two_before = token(at.checked_sub(2));
     let is_and = (before, two_before) == (Some(Token::Sign('&')), Some(Token::Sign('&')));
-    if matches!(after, Some(Token::Sign('=') | Token::Change)) && !is_declared
+    // Through a pointer to a member.
+    let is_hidden_member = is_member && !matches!(token(Some(at + 2)), Some(Token::Word(_)));
+    if is_hidden_member
+        || matches!(after, Some(Token::Sign('=') | Token::Change)) && !is_declared
         || before == Some(Token::Change)
         || before == Some(Token::Sign('&')) && !is_and
         || (before, two_before) == (Some(Token::Sign('>')), Some(Token::Sign('>')))
@@ -121,7 +157,7 @@ fn is_changed(all: Tokens, at: usize, around: Around, is_declared: bool) -> bool
     }
     let is_place =
         matches!(before, None | Some(Token::Sign('(' | ',' | '{' | '?' | ':' | '=') | Token::Word("return")))
-            && matches!(after, None | Some(Token::Sign(')' | ',' | ';' | ':' | '}')));
+            && matches!(after, None | Some(Token::Sign(')' | ',' | ';' | ':' | '}' | ']')));
     let is_copied = before == Some(Token::Sign('=')) && is_copied_into(all, at - 1);
     is_place && around != Around::Copies && !is_copied
 }

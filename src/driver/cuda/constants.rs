@@ -8,9 +8,9 @@
 //! "Constant expressions", "Name lookup".
 
 use super::changes::Changes;
-use super::directives::{Directives, definition};
-use super::expressions::{Reader, is_one, split, until_end};
-use super::lexer::{Token, tokens};
+use super::directives::{Directives, definition, is_include};
+use super::expressions::{Reader, is_balanced, is_one, split, until_end};
+use super::lexer::{Token, integer, tokens};
 use std::collections::BTreeSet;
 
 /// What a name means from a place on.
@@ -88,7 +88,7 @@ impl<'s> Constants<'s> {
     pub(super) fn new(all: Tokens<'_, 's>) -> Self {
         let mut first = Constants { directives: Directives::of(all), ..Constants::default() };
         (0..all.len()).for_each(|at| first.read(all, at));
-        let Constants { definitions, read, directives, .. } = first;
+        let Constants { definitions, read, directives, is_unreliable, .. } = first;
         let mut changes = Changes::of(all, &directives, &read);
         // Members are seen in front of their declaration, in classes that inherit them, and in functions elsewhere; what stands
         // in a namespace is seen where that is opened again.
@@ -97,7 +97,7 @@ impl<'s> Constants<'s> {
         changes.hidden.extend(members.map(|definition| definition.name).filter(|name| is_other(name)));
         // Who gives words of the language another meaning is not followed.
         let has_other_words = definitions.iter().any(|definition| is_type(definition.name));
-        let is_unreliable = has_other_words || gives_other_type(all) || !directives.braces_match;
+        let is_unreliable = is_unreliable || has_other_words || gives_other_type(all) || !directives.braces_match;
         Constants { changes, directives, is_unreliable, ..Constants::default() }
     }
 
@@ -119,13 +119,20 @@ impl<'s> Constants<'s> {
             Token::Directive(line) => self.directive(line, at),
             Token::Word("enum") => self.names_between(rest, at, ('{', '}')),
             Token::Word("auto") if rest.get(1).is_some_and(|next| !matches!(next.0, Token::Word(_))) => {
+                self.name_in_brackets(all, at);
                 self.names_between(rest, at, ('[', ']'));
             }
-            Token::Word(word) if is_type(word) => self.declaration(all, at),
+            Token::Word(word) if is_type(word) => {
+                self.name_in_brackets(all, at);
+                self.declaration(all, at);
+            }
             Token::Word(name) if !self.read.contains(&rest[0].1.start) => {
                 let is_set = matches!(rest.get(1), Some((Token::Sign('=' | '{' | '(' | '['), _)));
-                if is_set || declares(&all[..at]) {
+                if is_set || declares(&all[..at]) || is_in_list(&all[..at]) {
                     self.define(name, None, at);
+                }
+                if self.directives.is_type_of_source(name) {
+                    self.name_in_brackets(all, at);
                 }
             }
             _ => {}
@@ -162,8 +169,24 @@ impl<'s> Constants<'s> {
         }
     }
 
+    /// `int (NAME) = 3`, which looks like a conversion but for where it stands.
+    fn name_in_brackets(&mut self, all: Tokens<'_, 's>, at: usize) {
+        let open = all[at + 1..].iter().take_while(|(token, _)| *token == Token::Sign('(')).count();
+        let is_part = |token: &Token| matches!(token, Token::Word(_) | Token::Scope);
+        let start = all[..at].iter().rposition(|(token, _)| !is_part(token)).map(|before| all[before].0);
+        let is_start =
+            matches!(start, None | Some(Token::Sign(';' | '{' | '}' | ':' | ')' | '(') | Token::Directive(_)));
+        if let Some((Token::Word(name), place)) = all.get(at + 1 + open).filter(|_| open > 0 && is_start)
+            && !is_type(name)
+        {
+            self.declare((name, place.start), None, at);
+        }
+    }
+
     /// `#define NAME expression`, of numbers and of such names. What has two meanings, or parameters, has no value.
     fn directive(&mut self, line: &'s str, at: usize) {
+        // What a file declares in the midst of a function hides what is outside.
+        self.is_unreliable |= is_include(line) && matches!(self.kinds.last(), Some(Kind::Block | Kind::Class));
         let Some((name, text)) = definition(line) else { return };
         let expression = tokens(text);
         let is_once = |name: &str| self.directives.is_defined_once(name);
@@ -189,13 +212,8 @@ impl<'s> Constants<'s> {
         let start = all[..at].iter().rposition(|(token, _)| !is_part(token)).map_or(0, |before| before + 1);
         // What stands in front may be part of the type, as in `decltype(x) const`.
         let before = start.checked_sub(1).map(|before| all[before].0);
-        let two_before = start.checked_sub(2).map(|before| all[before].0);
-        let is_start = match before {
-            None | Some(Token::Sign(';' | '{' | '}' | ':') | Token::Directive(_)) => true,
-            // A parameter is what callers say.
-            Some(Token::Sign('(')) => matches!(two_before, Some(Token::Word("for" | "if" | "while" | "switch"))),
-            _ => false,
-        };
+        // A parameter is what callers say, and what a `for` declares ends with it.
+        let is_start = matches!(before, None | Some(Token::Sign(';' | '{' | '}' | ':') | Token::Directive(_)));
         let words = all[start..=at].iter().filter_map(|(token, _)| match token {
             Token::Word(word) => Some(*word),
             _ => None,
@@ -215,15 +233,15 @@ impl<'s> Constants<'s> {
         match types[..] {
             ["dim3"] => self.sizes(declarators, at, is_own),
             [_, ..] if types.iter().all(|word| INTEGERS.contains(word)) => {
-                self.integers(declarators, at, is_own.then_some(is_constant));
+                self.integers(declarators, at, (is_own.then_some(is_constant), !types.contains(&"auto")));
             }
             _ => {}
         }
     }
 
     /// `NAME = expression`, also with braces, and several of them. `constant` tells whether they are constants, if their values
-    /// count.
-    fn integers(&mut self, rest: Tokens<'_, 's>, at: usize, constant: Option<bool>) {
+    /// count; `are_integers`, whether their type says so.
+    fn integers(&mut self, rest: Tokens<'_, 's>, at: usize, (constant, are_integers): (Option<bool>, bool)) {
         let mut declarators = rest;
         while let [(Token::Word(name), place), after @ ..] = declarators {
             let (part, end) = until_end(after);
@@ -233,11 +251,11 @@ impl<'s> Constants<'s> {
                 | [(Token::Sign('{'), _), inside @ .., (Token::Sign('}'), _)] => self.integer(inside),
                 _ => None,
             };
-            let value = value.filter(|_| constant.is_some_and(|is| is || !self.changes.changed.contains(name)));
+            let value = value.filter(|_| constant.is_some_and(|is| is || !self.changes.may_change(name)));
             self.declare((name, place.start), value.map(Value::Integer), at);
-            let is_variable = !matches!(part, [(Token::Sign('(' | '['), _), ..]);
+            let is_variable = are_integers && !matches!(part, [(Token::Sign('(' | '['), _), ..]);
             self.definitions.last_mut().into_iter().for_each(|definition| definition.is_integer = is_variable);
-            let Some(next) = next_declarator(after, end) else { return };
+            let Some(next) = next_declarator(after, end).filter(|_| self.brackets == 0) else { return };
             declarators = next;
         }
     }
@@ -252,15 +270,18 @@ impl<'s> Constants<'s> {
                 [(Token::Sign('(' | '{'), _), inside @ .., (Token::Sign(')' | '}'), _)] => self.list(inside),
                 _ => None,
             };
-            let value = value.filter(|_| is_own && !self.changes.changed.contains(name)).map(Value::Sizes);
+            let value = value.filter(|_| is_own && !self.changes.may_change(name)).map(Value::Sizes);
             self.declare((name, place.start), value, at);
-            let Some(next) = next_declarator(after, end) else { return };
+            let Some(next) = next_declarator(after, end).filter(|_| self.brackets == 0) else { return };
             declarators = next;
         }
     }
 
     /// Sizes between braces or brackets; those left out are 1, unless what stands there may be several, or a `dim3`.
     fn list(&self, inside: Tokens<'_, 's>) -> Option<[Option<i64>; 3]> {
+        if !is_balanced(inside) {
+            return None;
+        }
         let mut sizes = [Some(1); 3];
         let parts: Vec<Tokens<'_, 's>> = split(inside).into_iter().filter(|part| !part.is_empty()).collect();
         for (size, part) in sizes.iter_mut().zip(&parts) {
@@ -286,25 +307,30 @@ impl<'s> Constants<'s> {
         })
     }
 
-    /// Whether an expression is a number, of whatever value: arithmetic, a cast, or an integer variable.
+    /// Whether an expression is a number, of whatever value: arithmetic of integers alone, for what others have operators is not
+    /// known.
     fn is_number(&self, part: Tokens<'_, 's>) -> bool {
-        if let [(Token::Word(name), _)] = part {
-            return self.definition(name).is_some_and(|definition| definition.is_integer);
-        }
-        let mut depth = 0;
-        let mut is_arithmetic = false;
-        for (token, _) in part {
-            match token {
-                Token::Sign('(' | '{' | '[') => depth += 1,
-                Token::Sign(')' | '}' | ']') => depth -= 1,
-                Token::Sign('+' | '-' | '*' | '/' | '%') if depth == 0 => is_arithmetic = true,
-                // Operators of types are not followed, nor is what stands before a comma.
-                Token::Word("operator") | Token::Sign('?' | ',') if depth == 0 => return false,
-                _ => {}
+        let token = |at: Option<usize>| at.and_then(|at| part.get(at)).map(|token| token.0);
+        let is_axis = |token: Option<Token>| matches!(token, Some(Token::Word("x" | "y" | "z")));
+        let is_integer = |name: &str| {
+            let is_seen = !self.is_unreliable && !self.changes.hidden.contains(name);
+            is_seen && self.definition(name).is_some_and(|definition| definition.is_integer)
+        };
+        (0..part.len()).all(|at| match part[at].0 {
+            Token::Word(name) => {
+                let (before, after) = (token(at.checked_sub(1)), token(Some(at + 1)));
+                match (before, after) {
+                    (Some(Token::Sign('.')), _) => is_axis(Some(part[at].0)),
+                    (_, Some(Token::Sign('.'))) => {
+                        is_axis(token(Some(at + 2))) && matches!(self.named(name), Some(Value::Sizes(_)))
+                    }
+                    _ => is_integer(name) || matches!(self.named(name), Some(Value::Integer(_) | Value::Alone(_))),
+                }
             }
-        }
-        let is_cast = matches!(part, [(Token::Sign('('), _), (Token::Word(word), _), ..] if INTEGERS.contains(word));
-        is_cast || is_arithmetic && !self.directives.has_operators
+            Token::Number(text) => integer(text).is_some(),
+            Token::Sign(sign) => "+-*/%().<>".contains(sign),
+            _ => false,
+        })
     }
 
     /// The sizes that an expression gives a launch: a number is the first one.
@@ -335,8 +361,10 @@ impl<'s> Constants<'s> {
 
     /// The value of a name here.
     pub(super) fn named(&self, name: &str) -> Option<Value> {
-        let is_hidden = self.is_unreliable || self.changes.hidden.contains(name);
-        self.definition(name).filter(|_| !is_hidden || self.directives.is_macro(name) && !self.is_unreliable)?.value
+        // Names may be put together from others.
+        let is_hidden = self.directives.pastes || self.changes.hidden.contains(name);
+        let is_seen = !self.is_unreliable && (!is_hidden || self.directives.is_macro(name));
+        self.definition(name).filter(|_| is_seen)?.value
     }
 
     /// What braces that open behind tokens are around: a class where that is not clear, as members are the less known.
@@ -396,6 +424,8 @@ fn declares(before: Tokens) -> bool {
     match before.last().map(|last| last.0) {
         Some(Token::Word(word)) => !NO_TYPES.contains(&word),
         Some(Token::Sign('&') | Token::Close) => true,
+        // An attribute.
+        Some(Token::Sign(']')) => before.iter().rev().nth(1).is_some_and(|token| token.0 == Token::Sign(']')),
         // A type with arguments, which is not told apart from what is compared, or one made of an expression.
         Some(Token::Sign('>')) => word(opening(before, '<', '>')).is_some(),
         Some(Token::Sign(')')) => word(opening(before, '(', ')')).is_some_and(|word| {
@@ -403,6 +433,44 @@ fn declares(before: Tokens) -> bool {
         }),
         _ => false,
     }
+}
+
+/// Whether a name behind a comma may be one of several that are declared: `T a, NAME`.
+fn is_in_list(before: Tokens) -> bool {
+    if before.last().is_none_or(|last| last.0 != Token::Sign(',')) {
+        return false;
+    }
+    let (mut depth, mut angles) = (0, 0);
+    let start = before.iter().rposition(|(token, _)| match token {
+        Token::Sign(')' | '}' | ']') => {
+            depth += 1;
+            false
+        }
+        Token::Sign('(' | '{' | '[') | Token::Open if depth == 0 => true,
+        Token::Sign('(' | '{' | '[') => {
+            depth -= 1;
+            false
+        }
+        Token::Sign(';') | Token::Directive(_) => depth == 0,
+        Token::Sign('>') if depth == 0 => {
+            angles += 1;
+            false
+        }
+        // Of a template, unless it stands in a value.
+        Token::Sign('<') if depth == 0 => {
+            angles -= 1;
+            false
+        }
+        _ => false,
+    });
+    let statement = &before[start.map_or(0, |at| at + 1)..];
+    let has_value = statement.iter().any(|(token, _)| *token == Token::Sign('='));
+    (angles >= 0 || has_value) && starts_type(statement)
+}
+
+/// `T a`, `T *a`, `n::T a`, `T<U> a`
+fn starts_type(statement: Tokens) -> bool {
+    matches!(statement, [(Token::Word(word), _), (Token::Word(_) | Token::Scope | Token::Sign('*' | '&' | '<'), _), ..] if !NO_TYPES.contains(word))
 }
 
 /// The place in front of the bracket that the last token closes.
@@ -422,7 +490,13 @@ fn opening(before: Tokens, open: char, close: char) -> Option<usize> {
     None
 }
 
+/// What stands behind the comma at a place: not where a function's body ended before it.
 fn next_declarator<'t, 's>(after: Tokens<'t, 's>, end: usize) -> Option<Tokens<'t, 's>> {
+    let is_body = |at: usize| {
+        let [(before, _), (token, _)] = &after[at..at + 2] else { return false };
+        *token == Token::Sign('{') && *before == Token::Sign(')')
+    };
+    let has_body = (0..end.saturating_sub(1)).any(is_body);
     let next = after.get(end..).filter(|next| next.first().is_some_and(|token| token.0 == Token::Sign(',')));
-    next.map(|next| &next[1..])
+    next.filter(|_| !has_body).map(|next| &next[1..])
 }

@@ -6,7 +6,7 @@
 
 use super::constants::{Tokens, is_type};
 use super::lexer::{Token, tokens};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A name that `#define` gives a meaning.
 #[derive(Clone, Debug, Default)]
@@ -28,20 +28,23 @@ pub(super) struct Directives<'s> {
     conditional: Vec<bool>,
     /// Whether braces match within the parts of each condition.
     pub(super) braces_match: bool,
-    /// Whether operators of types are declared.
-    pub(super) has_operators: bool,
+    /// Whether macros make names of others.
+    pub(super) pastes: bool,
+    /// Names of types that are declared.
+    types: BTreeSet<&'s str>,
+    /// Those of them that are classes.
+    classes: BTreeSet<&'s str>,
 }
 
 impl<'s> Directives<'s> {
     pub(super) fn of(all: Tokens<'_, 's>) -> Directives<'s> {
-        let mut directives = Directives { braces_match: true, ..Directives::default() };
+        let mut directives = Directives { braces_match: true, types: typedefs(all), ..Directives::default() };
         // Open conditions: whether one counts, and the depth of braces where its part began.
         let (mut open, mut depth) = (Vec::<(bool, i64)>::new(), 0i64);
         for (at, (token, _)) in all.iter().enumerate() {
             match token {
                 Token::Sign('{') => depth += 1,
                 Token::Sign('}') => depth -= 1,
-                Token::Word("operator") => directives.has_operators = true,
                 Token::Directive(line) => match word_of(line) {
                     ("if" | "ifdef" | "ifndef", _) => open.push((!is_guard(all, at), depth)),
                     ("else" | "elif" | "elifdef" | "elifndef", _) => {
@@ -58,12 +61,19 @@ impl<'s> Directives<'s> {
                 },
                 _ => {}
             }
+            if let (Token::Word(name), Some((Token::Word(keyword), _))) = (token, at.checked_sub(1).map(|at| &all[at]))
+                && ["struct", "class", "union", "enum", "typename", "using"].contains(keyword)
+            {
+                directives.types.insert(name);
+                directives.classes.extend(["struct", "union"].contains(keyword).then_some(*name));
+            }
             directives.conditional.push(open.iter().any(|(counts, _)| *counts));
         }
         directives
     }
 
     fn define(&mut self, rest: &'s str) {
+        self.pastes |= rest.contains("##");
         let (name, text) = split_name(rest);
         let has_parameters = text.starts_with('(');
         let body = if has_parameters { text.find(')').map_or("", |end| &text[end + 1..]) } else { text };
@@ -89,9 +99,30 @@ impl<'s> Directives<'s> {
         self.macros.get(name).is_some_and(|known| known.has_parameters && !known.is_expression)
     }
 
+    /// Whether a name is that of a type.
+    pub(super) fn is_type_of_source(&self, name: &str) -> bool {
+        self.types.contains(name)
+    }
+
+    /// Whether a name is that of a structure: `class` is said of parameters of templates, too.
+    pub(super) fn is_class_of_source(&self, name: &str) -> bool {
+        self.classes.contains(name)
+    }
+
     pub(super) fn is_conditional(&self, at: usize) -> bool {
         self.conditional.get(at).copied().unwrap_or(true)
     }
+}
+
+/// The names that `typedef` gives.
+fn typedefs<'s>(all: Tokens<'_, 's>) -> BTreeSet<&'s str> {
+    let statements = all.split(|(token, _)| *token == Token::Sign(';'));
+    let typedefs = statements.filter(|statement| statement.iter().any(|token| token.0 == Token::Word("typedef")));
+    let names = typedefs.filter_map(|statement| match statement.last() {
+        Some((Token::Word(name), _)) => Some(*name),
+        _ => None,
+    });
+    names.collect()
 }
 
 /// The word behind `#`, and what follows it.
@@ -109,6 +140,10 @@ pub(super) fn split_name(text: &str) -> (&str, &str) {
 pub(super) fn definition(line: &str) -> Option<(&str, &str)> {
     let ("define", rest) = word_of(line) else { return None };
     Some(split_name(rest))
+}
+
+pub(super) fn is_include(line: &str) -> bool {
+    word_of(line).0 == "include"
 }
 
 /// `#ifndef NAME`, `#define NAME` at the start of a file.

@@ -10,15 +10,22 @@ use super::lexer::{Token, integer};
 pub(super) fn is_one(expression: Tokens) -> bool {
     match expression {
         [_] => true,
-        [(Token::Sign('('), _), inside @ .., (Token::Sign(')'), _)] => {
-            let mut depth = 0;
-            inside.iter().all(|(token, _)| {
-                depth += i64::from(*token == Token::Sign('(')) - i64::from(*token == Token::Sign(')'));
-                depth >= 0
-            })
-        }
+        [(Token::Sign('('), _), inside @ .., (Token::Sign(')'), _)] => is_balanced(inside),
         _ => false,
     }
+}
+
+/// Whether no bracket closes that does not open in front of it.
+pub(super) fn is_balanced(tokens: Tokens) -> bool {
+    let mut depth = 0;
+    tokens.iter().all(|(token, _)| {
+        depth += match token {
+            Token::Sign('(' | '{' | '[') => 1,
+            Token::Sign(')' | '}' | ']') => -1,
+            _ => 0,
+        };
+        depth >= 0
+    })
 }
 
 /// The tokens up to a `,` or `;` outside of brackets, and how many they are.

@@ -186,6 +186,37 @@ mod tests {
         assert_eq!(read(text), expected);
     }
 
+    #[test]
+    fn no_value_is_taken_for_another_one() {
+        let sources = include_str!("../../../tests/known/host_sources.txt").split("\n== ").skip(1);
+        let mut looked_at = 0;
+        for source in sources {
+            let (title, text) = source.split_once('\n').unwrap_or((source, ""));
+            let launch = launches("k.cu", text).pop().unwrap_or_else(|| panic!("{title}: no launch"));
+            let is_wrong = match title.split_once(' ') {
+                Some(("n", _)) => {
+                    launch.params.iter().any(|param| param.name == "1" && ![16, 48].contains(&param.value))
+                }
+                Some(("block", _)) => launch.geometry.block[1] == Some(1),
+                _ => panic!("{title}"),
+            };
+            assert!(!is_wrong, "{title}: {text}");
+            looked_at += 1;
+        }
+        assert!(looked_at > 190, "{looked_at}");
+    }
+
+    /// Parameters of functions in front are no types.
+    #[test]
+    fn other_functions_do_not_matter() {
+        let kernel =
+            "extern \"C\" __global__ void k(int n, const float *a, dim3 b, float *c) { int m = 1; c[n] = a[m]; }";
+        let host = "int main() { const int N = 100; dim3 block(16, 16), grid((N + 15) / 16); f(N); k<<<grid, block>>>(N, a); }";
+        let last = "void f(int n, int m) { k<<<1, dim3(32, 8)>>>(32, a, b); }";
+        let launches = read(&format!("{kernel}\n{host}\n{last}"));
+        assert_eq!(launches, ["k block 16,16, grid 7 0=100", "k block 32,8, grid 1 0=32"]);
+    }
+
     /// What other files may change or leave out.
     #[test]
     fn globals_are_constants_alone() {
@@ -203,9 +234,16 @@ mod tests {
             assert_eq!(read(&program), [format!("k block 64, grid {grid}")], "{program}");
         }
         // A number has one size, whatever its value is.
-        for (grid, size) in [("(n + 255) / 256", "*,1"), ("n", "*,1"), ("(int)f(n)", "*,1"), ("f(n)", "*"), ("m", "*")]
-        {
-            let program = format!("int main(int n) {{ dim3 grid({grid}); k<<<grid, 64>>>(p); }}");
+        for (grid, size) in [
+            ("(n + 255) / 256", "*,1"),
+            ("n", "*,1"),
+            ("n + c.x", "*,1"),
+            ("n + d.x", "*"),
+            ("n + c", "*"),
+            ("f(n)", "*"),
+            ("m", "*"),
+        ] {
+            let program = format!("int main(int n) {{ dim3 c(2); dim3 grid({grid}); k<<<grid, 64>>>(p); }}");
             assert_eq!(read(&program), [format!("k block 64, grid {size}")], "{program}");
         }
     }
@@ -276,6 +314,22 @@ mod tests {
             ("struct alignas(8) S { int n = 4; void f() {", "n"),
             ("struct S { dim3 n = 4; void f() {", "n"),
             ("auto f = [](int n = 4) {", "n"),
+            ("for (const int n = 4;;) break;", "n"),
+            ("if (const int n = 4) {}", "n"),
+            ("const int n = 4; { int (n) = 5;", "n"),
+            ("const int n = 4; { if (argc) int (n) = 5;", "n"),
+            ("dim3 n(4); (n.*p) = 5;", "n"),
+            ("const int n = 4; { auto (n) = 5;", "n"),
+            ("struct W {}; const int n = 4; { W (n);", "n"),
+            ("const int n = 4; { W a, n;", "n"),
+            ("const int n = 4; f(); } const int g() { } short m, n = 5; int h() {", "n"),
+            ("int n = 4; [&m = n] { m = 5; }();", "n"),
+            ("const int n = 4; { int [[x]] n;", "n"),
+            ("\n#define C(a, b) a##b\n const int nn = 4; int n = 4; C(n, n) = 5;", "nn"),
+            ("struct A {}; A &operator%(A &a, int &m); int n = 4; a % n;", "n"),
+            ("auto m = make(); dim3 n(m);", "n"),
+            ("dim3 n(f() + g());", "n"),
+            ("dim3 n = dim3(4) + dim3(5);", "n"),
             ("typedef unsigned char uint; const uint n = 4;", "n"),
             ("dim3 n(make(4));", "n"),
             ("dim3 n((make(4)));", "n"),
