@@ -64,7 +64,7 @@ impl Digits {
             return;
         }
         let sum = self.sum(forms, &parameter, value);
-        for ((pitch, divisor), factor) in sum.rows.iter().filter(|(_, factor)| **factor > 0) {
+        for ((pitch, divisor), factor) in &sum.rows {
             let units = sum.columns.get(divisor).filter(|own| **own > 0 && **own % factor == 0);
             let units = units.and_then(|own| u32::try_from(own / factor).ok());
             self.rows.extend(units.map(|units| (pitch.clone(), divisor.clone(), units)));

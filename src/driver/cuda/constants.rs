@@ -84,9 +84,8 @@ pub(super) fn is_type(word: &str) -> bool {
 }
 
 impl<'s> Constants<'s> {
-    /// What is said anywhere is known before anything is read, since control flow is not followed. `is_reliable` tells whether the
-    /// tokens are those of the language.
-    pub(super) fn new(all: Tokens<'_, 's>, is_reliable: bool) -> Self {
+    /// What is said anywhere is known before anything is read, since control flow is not followed.
+    pub(super) fn new(all: Tokens<'_, 's>) -> Self {
         let mut first = Constants { directives: Directives::of(all), ..Constants::default() };
         (0..all.len()).for_each(|at| first.read(all, at));
         let Constants { definitions, read, directives, is_unreliable, .. } = first;
@@ -98,8 +97,7 @@ impl<'s> Constants<'s> {
         changes.hidden.extend(members.map(|definition| definition.name).filter(|name| is_other(name)));
         // Who gives words of the language another meaning is not followed.
         let has_other_words = definitions.iter().any(|definition| is_type(definition.name));
-        let is_unreliable =
-            !is_reliable || is_unreliable || has_other_words || gives_other_type(all) || !directives.braces_match;
+        let is_unreliable = is_unreliable || has_other_words || gives_other_type(all) || !directives.braces_match;
         Constants { changes, directives, is_unreliable, ..Constants::default() }
     }
 

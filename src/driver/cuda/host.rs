@@ -6,7 +6,7 @@
 
 use super::constants::{Constants, Tokens};
 use super::expressions::split;
-use super::lexer::{Token, is_spliced, tokens};
+use super::lexer::{Token, tokens};
 use crate::driver::launches::{KnownLaunch, LARGEST_SHARED};
 use crate::driver::values::ParameterSetting;
 use crate::geometry::{Geometry, LARGEST, unlaunchable_block};
@@ -30,7 +30,7 @@ pub(crate) fn launches(file: &str, text: &str) -> Vec<KnownLaunch> {
         return Vec::new();
     }
     let all = tokens(text);
-    let mut constants = Constants::new(&all, !is_spliced(text));
+    let mut constants = Constants::new(&all);
     let mut found = Vec::new();
     for at in 0..all.len() {
         constants.read(&all, at);

@@ -8,12 +8,9 @@ use std::ops::Range;
 
 /// A token; texts are those of the source.
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
-#[logos(skip r"[ \t\r\n\f]+")]
+#[logos(skip r"[ \t\r\n\f\\]+")]
 #[logos(skip r"/\*([^*]|\*+[^*/])*\*+/")]
 pub(super) enum Token<'s> {
-    /// A line that goes on in the next one, perhaps in the midst of a token, or a sign that is written in two.
-    #[regex(r"\\\r?\n|<%|%>|%:")]
-    Splice,
     /// A remark up to the end of a line.
     #[regex(r"//([^\n\\]|\\\r?\n|\\[^\n])*", allow_greedy = true)]
     Remark(&'s str),
@@ -51,14 +48,9 @@ fn raw<'s>(lexer: &mut Lexer<'s, Token<'s>>) {
     lexer.bump(end.unwrap_or(rest.len()));
 }
 
-/// The tokens of a text; what is no token, remarks, and the ends of lines that go on are left out.
+/// The tokens of a text; what is no token, and remarks, are left out.
 pub(super) fn tokens(text: &str) -> Vec<(Token<'_>, Range<usize>)> {
-    with_remarks(text).into_iter().filter(|(token, _)| !matches!(token, Token::Remark(_) | Token::Splice)).collect()
-}
-
-/// Whether lines go on where it matters, or signs are written in two: its tokens are not those of the language.
-pub(super) fn is_spliced(text: &str) -> bool {
-    with_remarks(text).iter().any(|(token, _)| *token == Token::Splice)
+    with_remarks(text).into_iter().filter(|(token, _)| !matches!(token, Token::Remark(_))).collect()
 }
 
 /// The same with remarks.
